@@ -1,0 +1,53 @@
+"""Convex regularized learning at scale, with a certificate on every answer."""
+
+from __future__ import annotations
+
+from fenchel.compiled import compiled
+from fenchel.driver import Evaluation, minimize
+from fenchel.losses import (
+    Absolute,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    MulticlassHinge,
+    Quantile,
+    SmoothHinge,
+    SmoothMulticlassHinge,
+    Softmax,
+    Squared,
+    SquaredHinge,
+)
+from fenchel.problem import Problem
+from fenchel.regularizers import L1, L2, Box, ElasticNet, Entropy, SquaredLp
+from fenchel.result import History, Iterate, Result
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "L1",
+    "L2",
+    "Absolute",
+    "Box",
+    "ElasticNet",
+    "Entropy",
+    "EpsilonInsensitive",
+    "Evaluation",
+    "Hinge",
+    "History",
+    "Huber",
+    "Iterate",
+    "Logistic",
+    "MulticlassHinge",
+    "Problem",
+    "Quantile",
+    "Result",
+    "SmoothHinge",
+    "SmoothMulticlassHinge",
+    "Softmax",
+    "Squared",
+    "SquaredHinge",
+    "SquaredLp",
+    "compiled",
+    "minimize",
+]

@@ -1,0 +1,240 @@
+"""Write a loss, a regularizer or a matrix once, as a ``NamedTuple``; run it in Python and inside compiled kernels.
+
+This is the only module that knows Numba's extension API. It offers two decorators:
+
+``@compiled``  on a ``NamedTuple`` class: its fields and methods become usable inside kernels.
+               On a plain function: a helper that methods and kernels may call.
+``@kernel``    on a loop that takes such objects. Machine code is kept on disk between processes, under a
+               directory named after a hash of the package's sources: Numba's own cache looks at the kernel's
+               file alone, so an edited loss would go on running as it was. A kernel that is given an object
+               whose class lives outside the package is compiled afresh in every process, for the same reason.
+
+With ``NUMBA_DISABLE_JIT=1`` both decorators step aside and everything runs as plain Python.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import logging
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import numba
+import numpy as np
+from numba.core import caching, types
+from numba.core.datamodel.models import OpaqueModel, TupleModel
+from numba.extending import NativeValue, overload_method, register_model, typeof_impl, unbox
+from numba.misc.appdirs import AppDirs
+
+log = logging.getLogger("fenchel")
+PACKAGE = __name__.partition(".")[0]
+JIT = not numba.config.DISABLE_JIT
+OPTIONS = {"nogil": True, "error_model": "numpy"}  # numpy's rules: 1/0 is inf, so that loops vectorise
+STALE_AFTER_DAYS = 30
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def reassociated(method: F) -> F:
+    """Mark a method whose sums may be reordered, which lets dense loops use vector instructions.
+
+    Never mark a loop over indices: it would be compiled to gather instructions, several times slower.
+    """
+    method.jit_options = {"fastmath": {"reassoc", "contract", "nsz"}}  # type: ignore[attr-defined]
+    return method
+
+
+def compiled(definition: T) -> T:
+    """Let a ``NamedTuple``'s methods (or a plain function) run in Python and in compiled kernels alike.
+
+    Fields annotated ``float`` accept integers and are stored as floats, so that ``Huber(1)`` and ``Huber(1.0)``
+    share one compiled kernel; fields annotated ``Vector`` become float64 arrays. A ``check`` method, if there is one, runs on construction and raises on bad values.
+
+    >>> from typing import NamedTuple
+    >>> @compiled
+    ... class Cauchy(NamedTuple):
+    ...     scale: float = 1.0
+    ...     def value(self, z, y):
+    ...         return 0.5 * self.scale * ((z - y) / self.scale) ** 2
+    >>> Cauchy(2).scale
+    2.0
+    """
+    if not inspect.isclass(definition):
+        return numba.njit(**OPTIONS)(definition) if JIT else definition  # type: ignore[return-value]
+    if not (issubclass(definition, tuple) and hasattr(definition, "_fields")):
+        raise TypeError(f"{definition.__name__} is not a NamedTuple: write `class {definition.__name__}(NamedTuple):`.")
+    _construct_with_checks(definition)
+    if JIT:
+        _teach_numba(definition)
+    return definition
+
+
+def _construct_with_checks(cls: Any) -> None:
+    hints = get_type_hints(cls, include_extras=True)
+    converters = tuple(CONVERTERS.get(hints.get(name)) for name in cls._fields)
+    plain_new = cls.__new__
+    check = getattr(cls, "check", None)
+
+    @functools.wraps(plain_new)
+    def __new__(klass: Any, *args: Any, **kwargs: Any) -> Any:
+        plain = plain_new(klass, *args, **kwargs)
+        values = [convert(v, f"{klass.__name__}({f}=...)") if convert else v for v, convert, f in zip(plain, converters, cls._fields, strict=True)]
+        made = tuple.__new__(klass, values)
+        if check is not None:
+            check(made)
+        return made
+
+    cls.__new__ = __new__
+    cls._make = classmethod(lambda klass, values: klass(*values))
+
+
+def _as_float(value: Any, place: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{place} must be a number, not {value!r}.") from None
+
+
+def _as_vector(value: Any, place: str) -> np.ndarray:
+    try:
+        return np.atleast_1d(np.ascontiguousarray(value, dtype=np.float64)).reshape(-1)
+    except (TypeError, ValueError):
+        raise TypeError(f"{place} must be a number or an array of numbers, not {value!r}.") from None
+
+
+Vector = Annotated[np.ndarray, "a number or an array, kept as a float64 vector"]
+CONVERTERS: dict[Any, Callable[[Any, str], Any]] = {float: _as_float, Vector: _as_vector}
+
+
+def _teach_numba(cls: Any) -> None:
+    """Give the class a Numba type of its own, with one overload per method."""
+
+    class ClassType(types.NamedTuple):
+        def __init__(self, field_types: tuple[Any, ...]) -> None:
+            super().__init__(field_types, cls)
+
+        # Numba asks `if receiver:`; a tuple type without fields would answer no.
+        def __bool__(self) -> bool:
+            return True
+
+        def __reduce__(self) -> Any:
+            return _numba_type, (cls, self.types)
+
+    ClassType.__name__ = ClassType.__qualname__ = f"{cls.__name__}Type"
+    cls._numba_type = ClassType
+    typeof_impl.register(cls)(lambda value, context: ClassType(tuple(typeof_impl(v, context) for v in value)))
+    if cls._fields:
+        register_model(ClassType)(TupleModel)
+    else:  # a tuple of nothing has no machine representation: pass a dummy pointer
+        register_model(ClassType)(OpaqueModel)
+        unbox(ClassType)(lambda typ, obj, c: NativeValue(c.context.get_dummy_value()))
+    for name, method in inspect.getmembers(cls, inspect.isfunction):
+        if not name.startswith("_"):
+            _teach_method(ClassType, name, method)
+
+
+def _teach_method(class_type: Any, name: str, method: Callable[..., Any]) -> None:
+    def implementation(*args: Any, **kwargs: Any) -> Callable[..., Any]:
+        return method
+
+    implementation.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
+    overload_method(class_type, name, jit_options={**OPTIONS, **getattr(method, "jit_options", {})})(implementation)
+
+
+def _numba_type(cls: Any, field_types: tuple[Any, ...]) -> Any:
+    return cls._numba_type(field_types)
+
+
+def kernel(function: F) -> F:
+    """Compile a loop, keep its machine code on disk, and recompile it whenever that could be stale."""
+    if not JIT:
+        return function
+    fresh = numba.njit(**OPTIONS)(function)
+
+    @functools.cache
+    def kept() -> Any:
+        dispatcher = numba.njit(**OPTIONS)(function)
+        directory = cache_directory()
+        if directory is not None:
+            dispatcher._cache = _DiskCache(function)
+        return dispatcher
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        return (kept() if all(map(_is_ours, args)) else fresh)(*args)
+
+    return call  # type: ignore[return-value]
+
+
+def _is_ours(value: Any) -> bool:
+    if not isinstance(value, tuple):
+        return True
+    return type(value).__module__.partition(".")[0] in (PACKAGE, "builtins") and all(map(_is_ours, value))
+
+
+@functools.cache
+def source_hash() -> str:
+    """A hash of every source file of the package: it names the directory compiled kernels are kept in."""
+    root = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:20]
+
+
+@functools.cache
+def cache_directory() -> Path | None:
+    """Where compiled kernels are kept: ``$FENCHEL_CACHE``, or the user's cache directory; None if it can't be written."""
+    base = Path(os.environ.get("FENCHEL_CACHE") or AppDirs(appname=PACKAGE, appauthor=False).user_cache_dir) / "kernels"
+    directory = base / source_hash()
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (directory / "used").touch()
+        _forget_stale(base)
+    except OSError as error:
+        log.warning("Compiled kernels are not kept between runs: %s; set FENCHEL_CACHE to a writable directory.", error)
+        return None
+    return directory
+
+
+def _forget_stale(base: Path) -> None:
+    for other in base.iterdir():
+        mark = other / "used"
+        if mark.exists() and time.time() - mark.stat().st_mtime > STALE_AFTER_DAYS * 86400:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+class _Locator(caching._CacheLocator):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._py_file = inspect.getfile(function)
+        self._name = f"{function.__module__}.{function.__qualname__}"
+
+    def get_cache_path(self) -> str:
+        return str(cache_directory())
+
+    def get_source_stamp(self) -> str:
+        return source_hash()
+
+    def get_disambiguator(self) -> str:
+        return hashlib.sha256(self._name.encode()).hexdigest()[:8]
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], path: str) -> _Locator:
+        return cls(function)
+
+
+class _DiskCacheImpl(caching.CompileResultCacheImpl):
+    _locator_classes = [_Locator]
+
+
+class _DiskCache(caching.FunctionCache):
+    _impl_class = _DiskCacheImpl
+
+

@@ -1,0 +1,263 @@
+"""The one loop: run any solver on any problem, certify what it finds, stop, record, report.
+
+Stopping rule, everywhere: gap ≤ tol·P(0). It bounds P(w) − min P, so ``tol`` means what it says.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fenchel.auto import choose
+from fenchel.problem import Problem
+from fenchel.progress import progress_bar
+from fenchel.registry import near
+from fenchel.result import History, Iterate, Result
+from fenchel.solvers import Solver, solvers
+
+
+class Evaluation(NamedTuple):
+    """What a callback is told: where the run stands."""
+
+    passes: float
+    accesses: int
+    seconds: float
+    objective: float
+    dual_objective: float
+    gap: float
+    nnz: int
+    w: np.ndarray
+
+
+def minimize(
+    problem: Problem,
+    solver: str = "auto",
+    *,
+    tol: float = 1e-3,
+    max_passes: float = 1000,
+    time_limit: float | None = None,
+    seed: int = 0,
+    start: Iterate | Result | np.ndarray | None = None,
+    threads: int | None = None,
+    callback: Callable[[Evaluation], bool | None] | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> Result:
+    """Minimise a problem to a certified accuracy: stop when the duality gap is at most ``tol``·P(0).
+
+    Args:
+        problem: what to minimise.
+        solver: a name from :func:`fenchel.solvers.solvers`, or "auto" to have one chosen for the problem.
+        tol: the accuracy, relative to the objective at w = 0.
+        max_passes: how many passes over the data at most.
+        time_limit: how many seconds at most, evaluations included.
+        seed: of the solver's random choices; the same seed and threads give the same result.
+        start: an earlier result, iterate or weight vector to go on from.
+        threads: for products with the whole matrix; all available processors by default.
+        callback: called after every evaluation; return True to stop.
+        progress: show a progress bar on standard error.
+        **options: the solver's own; an unknown one is an error.
+
+    Interrupting (Ctrl-C) returns the best iterate so far, with ``status`` "interrupted".
+
+    >>> import fenchel as fl
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 5)); y = np.sign(X[:, 0])
+    >>> result = fl.minimize(fl.Problem(X, y, fl.Logistic(), fl.L2(0.01)), tol=1e-6)
+    >>> result.converged, result.gap <= 1e-6
+    (True, True)
+    """
+    _check_limits(tol, max_passes, time_limit, threads)
+    if not isinstance(problem, Problem):
+        raise TypeError(f"minimize takes a fenchel.Problem, not {type(problem).__name__}: build one with fenchel.Problem(X, y, loss, regularizer).")
+    chosen, options = find_solver(problem, solver, options)
+    run = _Run(problem, chosen.name, tol, callback)
+    rng = np.random.default_rng(seed)
+    begin = _as_start(problem, start, chosen.name, rng)
+    all_threads, problem.design.threads = problem.design.threads, threads or problem.design.threads
+    try:
+        iterates = chosen.run(problem, start=begin, rng=rng, accuracy=run.target, **options)
+        with progress_bar(chosen.name, progress) as run.show:
+            return run.until_done(iterates, begin or _origin(problem), rng, max_passes, time_limit)
+    finally:
+        problem.design.threads = all_threads
+
+
+def find_solver(problem: Problem, name: str, options: dict[str, Any]) -> tuple[Solver, dict[str, Any]]:
+    """The solver of that name and its options, if it takes the problem; otherwise an error that says which ones do."""
+    known = solvers()
+    if name == "auto":
+        name, defaults = choose(problem)
+        options = {**defaults, **options}
+    if name not in known:
+        raise ValueError(f"There is no solver {name!r}: {near(str(name), [*known, 'auto'])}")
+    chosen = known[name]
+    unknown = [option for option in options if option not in chosen.options]
+    if unknown:
+        offered = near(unknown[0], chosen.options) if chosen.options else "it has none of its own."
+        raise TypeError(f"{name} has no option {unknown[0]!r}: {offered}")
+    reason = chosen.refusal(problem)
+    if reason is not None:
+        able = [other.name for other in known.values() if other.refusal(problem) is None]
+        hint = f"use solver={' or '.join(map(repr, able))}" if able else "no solver takes this pair"
+        raise ValueError(f"{name} needs {reason}: {hint}.")
+    return chosen, options
+
+
+class _Run:
+    """The state of one run: the best point, the best bound, the clock and the record."""
+
+    def __init__(self, problem: Problem, solver: str, tol: float, callback: Callable[[Evaluation], bool | None] | None) -> None:
+        self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
+        self.target = tol * problem.objective_at_zero
+        self.history = History()
+        self.objective, self.bound, self.proven = math.inf, -math.inf, -math.inf
+        self.w: np.ndarray = problem.origin
+        self.alpha: np.ndarray | None = None
+        self.solver_seconds, self.began = 0.0, time.perf_counter()
+        self.next_evaluation = 1.0
+        self.show: Callable[[Evaluation, float], None] = lambda evaluation, target: None
+
+    @property
+    def gap(self) -> float:
+        return max(0.0, self.objective - self.bound)
+
+    def until_done(
+        self, iterates: Iterator[Iterate], begin: Iterate, rng: np.random.Generator, max_passes: float, time_limit: float | None
+    ) -> Result:
+        iterate, status = begin, None
+        try:
+            status = self.evaluate(begin) or self._limit_reached(0.0, max_passes, time_limit)
+            while status is None:
+                clock = time.perf_counter()
+                following = next(iterates, None)
+                self.solver_seconds += time.perf_counter() - clock
+                if following is None:
+                    status = "stalled"
+                    break
+                iterate = following
+                limit = self._limit_reached(iterate.passes, max_passes, time_limit)
+                if limit or iterate.z is not None or iterate.passes >= self.next_evaluation:
+                    status = self.evaluate(iterate) or limit
+        except KeyboardInterrupt:
+            status = "interrupted"
+        finally:
+            iterates.close()  # type: ignore[attr-defined]
+        self._verify()
+        return self._result(status, iterate, rng)
+
+    def evaluate(self, iterate: Iterate) -> str | None:
+        """Certify an iterate, keep it and its bound if they are the best so far; the status if that ends the run."""
+        problem = self.problem
+        z = problem.predict(iterate.w) if iterate.z is None else iterate.z
+        objective = problem.objective(iterate.w, z)
+        if objective < self.objective:
+            self.objective, self.w = objective, iterate.w.copy()
+        self._raise_bound(iterate, z)
+        converged = self.gap <= self.target and self._verify()
+        self._plan(iterate.passes)
+        numbers = (iterate.passes, iterate.accesses, self.solver_seconds, objective, self.bound, self.gap, int(np.count_nonzero(iterate.w)))
+        self.history.rows.append(numbers)
+        evaluation = Evaluation(*numbers, iterate.w)
+        self.show(evaluation, self.target)
+        stop = self.callback is not None and self.callback(evaluation)
+        if converged:
+            return "converged"
+        if not math.isfinite(objective):
+            return "diverged"
+        return "callback" if stop else None
+
+    def _raise_bound(self, iterate: Iterate, z: np.ndarray) -> None:
+        problem = self.problem
+        alpha, v, source = iterate.alpha, iterate.v, None
+        if alpha is None or not hasattr(problem.loss, "conjugate"):
+            (alpha, v), source = problem.loss_gradient(z), z
+        bound = problem.lower_bound(alpha, v, self.objective, source, wanted=self.objective - self.target)
+        self.proven = max(self.proven, iterate.lower_bound, bound if source is not None else -math.inf)
+        if bound > self.bound:
+            self.bound, self.alpha = bound, alpha.copy()
+        self.bound = max(self.bound, self.proven)
+
+    def _verify(self) -> bool:
+        """Recompute the bound from α alone: what is reported does not rest on v, which solvers update step by step."""
+        if self.alpha is not None and hasattr(self.problem.loss, "conjugate"):
+            self.bound = max(self.proven, self.problem.lower_bound(self.alpha, objective=self.objective, wanted=self.objective - self.target))
+        return self.gap <= self.target
+
+    def _plan(self, passes: float) -> None:
+        """Evaluate next when half the passes that the present rate still asks for are done, and never too rarely."""
+        ahead = max(1.0, 0.3 * passes)
+        if self.history.rows and self.target > 0.0:
+            before, gap_before = self.history.rows[-1][0], self.history.rows[-1][5]
+            if math.isfinite(gap_before) and self.target < self.gap < gap_before and passes > before:
+                rate = math.log(gap_before / self.gap) / (passes - before)
+                ahead = min(ahead, max(1.0, 0.5 * math.log(self.gap / self.target) / rate))
+        self.next_evaluation = passes + math.floor(ahead)
+
+    def _limit_reached(self, passes: float, max_passes: float, time_limit: float | None) -> str | None:
+        if passes >= max_passes:
+            return "max_passes"
+        late = time_limit is not None and time.perf_counter() - self.began >= time_limit
+        return "time_limit" if late else None
+
+    def _result(self, status: str, iterate: Iterate, rng: np.random.Generator) -> Result:
+        coef, intercept = self.problem.split(self.w)
+        state = {**iterate.state, "solver": self.solver, "rng": rng.bit_generator.state}
+        return Result(
+            w=self.w,
+            alpha=self.alpha,
+            objective=self.objective,
+            dual_objective=self.bound,
+            converged=self.gap <= self.target,
+            status=status,
+            passes=iterate.passes,
+            seconds=self.solver_seconds,
+            history=self.history,
+            solver=self.solver,
+            tol=self.tol,
+            coef=coef,
+            intercept=intercept,
+            iterate=iterate._replace(state=state).copy(),
+        )
+
+
+def _as_start(problem: Problem, start: Iterate | Result | np.ndarray | None, solver: str, rng: np.random.Generator) -> Iterate | None:
+    """The start as an iterate of this problem; a solver's private state is handed on only to the same solver."""
+    if start is None:
+        return None
+    iterate = start.iterate if isinstance(start, Result) else start if isinstance(start, Iterate) else Iterate(np.asarray(start, dtype=np.float64))
+    if iterate.w.shape != problem.shape:
+        raise ValueError(f"start has weights of shape {iterate.w.shape}; this problem's have shape {problem.shape}.")
+    if not np.isfinite(iterate.w).all():
+        raise ValueError("start holds weights that are not finite: start from others, or from none.")
+    iterate = iterate._replace(passes=0.0, accesses=0, v=None, z=None, lower_bound=-math.inf)
+    if iterate.alpha is not None and (len(iterate.alpha) != problem.m or not math.isfinite(problem._sum_conjugates(iterate.alpha, 1.0, None))):
+        iterate = iterate._replace(alpha=None)
+    if iterate.state.get("solver") != solver:
+        return iterate._replace(state={})
+    if "rng" in iterate.state:
+        rng.bit_generator.state = iterate.state["rng"]
+    return iterate
+
+
+def _origin(problem: Problem) -> Iterate:
+    """Where a run without a start begins; α = 0 gives a bound that needs no pass over the data."""
+    if not hasattr(problem.loss, "conjugate"):
+        return Iterate(problem.origin)
+    shape = (problem.m, problem.outputs) if problem.vector_valued else (problem.m,)
+    return Iterate(problem.origin, alpha=np.zeros(shape), v=np.zeros(problem.shape))
+
+
+def _check_limits(tol: float, max_passes: float, time_limit: float | None, threads: int | None) -> None:
+    if not (tol >= 0.0 and math.isfinite(tol)):
+        raise ValueError(f"tol={tol}: give a number that is not negative, for instance 1e-3.")
+    if not max_passes >= 0.0:
+        raise ValueError(f"max_passes={max_passes}: give a number that is not negative.")
+    if time_limit is not None and not time_limit > 0.0:
+        raise ValueError(f"time_limit={time_limit}: give a positive number of seconds, or None.")
+    if threads is not None and (not isinstance(threads, int) or threads < 1):
+        raise ValueError(f"threads={threads!r}: give a whole number of at least 1, or None for all processors.")

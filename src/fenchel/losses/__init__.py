@@ -1,0 +1,61 @@
+"""Losses φ(z, y), one file each.
+
+Conventions. z is a prediction <w, x>, y a label. A loss is a ``NamedTuple`` under ``@compiled`` with
+
+    value(z, y)                  φ(z, y), convex in z and never negative
+    derivative(z, y)             φ'(z, y), or one subgradient
+    conjugate(u, y)              φ*(u) = max_z uz − φ(z), inf outside its domain
+    dual_step(alpha, z, y, q)    argmax_a −φ*(−a) − za − q/2·(a − alpha)²,  q > 0
+    smoothness()                 1/γ, the Lipschitz constant of φ'; inf where φ has corners
+    lipschitz()                  the Lipschitz constant of φ itself; absent where there is none
+    labels                       "real", "binary" (−1 and +1) or "class" (0 … K−1)
+    check()                      raise ValueError on parameters that make no sense
+
+For ``labels = "class"`` z, u and alpha are vectors with one entry per class, and ``derivative`` and ``dual_step`` write
+their vector to a last argument ``out``. Of a loss of your own, ``value`` and ``derivative`` are enough for the primal
+solvers; ``conjugate`` with ``smoothness`` (or ``dual_step``) opens the dual ones.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any
+
+from fenchel import registry
+from fenchel.losses.absolute import Absolute
+from fenchel.losses.epsilon_insensitive import EpsilonInsensitive
+from fenchel.losses.hinge import Hinge
+from fenchel.losses.huber import Huber
+from fenchel.losses.logistic import Logistic
+from fenchel.losses.multiclass_hinge import MulticlassHinge
+from fenchel.losses.quantile import Quantile
+from fenchel.losses.smooth_hinge import SmoothHinge
+from fenchel.losses.smooth_multiclass_hinge import SmoothMulticlassHinge
+from fenchel.losses.softmax import Softmax
+from fenchel.losses.squared import Squared
+from fenchel.losses.squared_hinge import SquaredHinge
+
+__all__ = [
+    "Absolute",
+    "EpsilonInsensitive",
+    "Hinge",
+    "Huber",
+    "Logistic",
+    "MulticlassHinge",
+    "Quantile",
+    "SmoothHinge",
+    "SmoothMulticlassHinge",
+    "Softmax",
+    "Squared",
+    "SquaredHinge",
+]
+
+
+def losses() -> dict[str, Any]:
+    """Every loss of the package by name.
+
+    >>> losses()["smooth-hinge"]
+    <class 'fenchel.losses.smooth_hinge.SmoothHinge'>
+    """
+    return registry.members(sys.modules[__name__], lambda x: inspect.isclass(x) and isinstance(getattr(x, "labels", None), str))

@@ -1,0 +1,44 @@
+"""φ(z,y) = max(0, |z − y| − ε)"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from fenchel.compiled import compiled
+from fenchel.numeric import clip, soft_threshold
+
+
+@compiled
+class EpsilonInsensitive(NamedTuple):
+    """Absolute error beyond a tolerance, max(0, |z − y| − ε): support vector regression.
+
+    >>> EpsilonInsensitive(0.5).value(3.0, 1.0)
+    1.5
+    """
+
+    epsilon: float = 0.1
+
+    labels = "real"
+
+    def check(self):
+        if not self.epsilon >= 0.0:
+            raise ValueError(f"EpsilonInsensitive(epsilon={self.epsilon}): the tolerance must not be negative.")
+
+    def value(self, z, y):
+        return max(0.0, abs(z - y) - self.epsilon)
+
+    def derivative(self, z, y):
+        return math.copysign(1.0, z - y) if abs(z - y) > self.epsilon else 0.0
+
+    def conjugate(self, u, y):
+        return u * y + self.epsilon * abs(u) if abs(u) <= 1.0 else math.inf
+
+    def dual_step(self, alpha, z, y, q):
+        return clip(soft_threshold(alpha + (y - z) / q, self.epsilon / q), -1.0, 1.0)
+
+    def smoothness(self):
+        return math.inf
+
+    def lipschitz(self):
+        return 1.0

@@ -1,0 +1,86 @@
+"""φ(z,y) = log Σ_c e^{z_c} − z_y
+
+With p on the simplex, u = p − e_y runs over the domain of φ*, and φ*(u) = Σ_c p_c log p_c.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fenchel.compiled import compiled
+from fenchel.losses.multiclass_hinge import simplex_of
+from fenchel.numeric import TINY, log_sum_exp, xlogx
+
+NEWTON_STEPS = 50
+
+
+@compiled
+class Softmax(NamedTuple):
+    """Multinomial logistic regression.
+
+    >>> round(Softmax().value(np.zeros(3), 0), 6)
+    1.098612
+    """
+
+    labels = "class"
+
+    def value(self, z, y):
+        return log_sum_exp(z) - z[y]
+
+    def derivative(self, z, y, out):
+        total = log_sum_exp(z)
+        for k in range(z.shape[0]):
+            out[k] = math.exp(z[k] - total)
+        out[y] -= 1.0
+
+    def conjugate(self, u, y):
+        if not simplex_of(u, y):
+            return math.inf
+        total = 0.0
+        for k in range(u.shape[0]):
+            total += xlogx(u[k] + (1.0 if k == y else 0.0))
+        return total
+
+    def dual_step(self, alpha, z, y, q, out):
+        # The maximiser on the segment from the old p to softmax(z). Along p + s·d the slope of the dual rises from
+        # at most 0 (s = 0) to q‖d‖² (s = 1): Newton in s, with bisection as its safeguard.
+        K = z.shape[0]
+        d = np.empty(K)
+        self.derivative(z, y, d)
+        linear = 0.0
+        square = 0.0
+        for k in range(K):
+            d[k] += alpha[k]
+            linear += z[k] * d[k]
+            square += d[k] * d[k]
+        low = 0.0
+        high = 1.0
+        s = 1.0 / (1.0 + q)
+        for _ in range(NEWTON_STEPS):
+            slope = q * square * s - linear
+            curvature = q * square
+            for k in range(K):
+                p = max((1.0 if k == y else 0.0) - alpha[k] + s * d[k], TINY)
+                slope += d[k] * math.log(p)
+                curvature += d[k] * d[k] / p
+            if slope > 0.0:
+                high = s
+            else:
+                low = s
+            step = slope / max(curvature, TINY)
+            s -= step
+            if not low <= s <= high:
+                s = 0.5 * (low + high)
+            elif abs(step) <= 1e-12:
+                break
+        for k in range(K):
+            out[k] = alpha[k] - s * d[k]
+
+    def smoothness(self):
+        return 1.0
+
+    def lipschitz(self):
+        return math.sqrt(2.0)

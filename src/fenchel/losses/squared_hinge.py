@@ -1,0 +1,34 @@
+"""φ(z,y) = ½ max(0, 1 − yz)²"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from fenchel.compiled import compiled
+
+
+@compiled
+class SquaredHinge(NamedTuple):
+    """The squared hinge, ½ max(0, 1 − yz)²: the smooth support vector machine of most linear packages.
+
+    >>> SquaredHinge().value(0.0, 1.0)
+    0.5
+    """
+
+    labels = "binary"
+
+    def value(self, z, y):
+        return 0.5 * max(0.0, 1.0 - y * z) ** 2
+
+    def derivative(self, z, y):
+        return -y * max(0.0, 1.0 - y * z)
+
+    def conjugate(self, u, y):
+        return u * y + 0.5 * u * u if u * y <= 0.0 else math.inf
+
+    def dual_step(self, alpha, z, y, q):
+        return y * max(0.0, (1.0 - y * z + q * alpha * y) / (1.0 + q))
+
+    def smoothness(self):
+        return 1.0

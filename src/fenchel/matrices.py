@@ -1,0 +1,409 @@
+"""Data matrices: rows that kernels read, and products X·w and Xᵀ·a, on NumPy and SciPy storage without copying it.
+
+Row views (``DenseRows``, ``CsrRows``) have the same methods, so a kernel is written once:
+
+    dot(i, w)  = <w, x_i>           add(i, c, w):  w ← w + c·x_i
+    dots, adds:  the same for K outputs, w holding coordinate j of output k at j·K + k
+    norm(i, order) = ‖x_i‖_order    count(i) = entries stored in row i
+
+where w is any of the weights of :mod:`fenchel.weights`. Columns of X are the rows of Xᵀ: CSC storage is CsrRows of Xᵀ.
+Values may be float32 or float64; sums are always float64, for a certificate is worth no more than its arithmetic.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from fenchel.compiled import compiled, kernel, reassociated
+from fenchel.weights import Plain
+
+log = logging.getLogger("fenchel")
+INT32_MAX = 2**31 - 1
+PARALLEL_FROM = 2_000_000  # entries; below, starting threads costs more than it saves
+
+
+@compiled
+class DenseRows(NamedTuple):
+    values: np.ndarray
+
+    @reassociated
+    def dot(self, i, w):
+        total = 0.0
+        for j in range(self.values.shape[1]):
+            total += self.values[i, j] * w.raw(j)
+        return w.factor() * total
+
+    def add(self, i, c, w):
+        for j in range(self.values.shape[1]):
+            w.shift(j, c * self.values[i, j])
+
+    def dots(self, i, w, z):
+        K = z.shape[0]
+        z[:] = 0.0
+        for j in range(self.values.shape[1]):
+            for k in range(K):
+                z[k] += self.values[i, j] * w.raw(j * K + k)
+        z *= w.factor()
+
+    def adds(self, i, c, w):
+        K = c.shape[0]
+        for j in range(self.values.shape[1]):
+            for k in range(K):
+                w.shift(j * K + k, c[k] * self.values[i, j])
+
+    def norm(self, i, order):
+        total = 0.0
+        for j in range(self.values.shape[1]):
+            total = _grow_norm(total, abs(self.values[i, j]), order)
+        return _end_norm(total, order)
+
+    def count(self, i):
+        return self.values.shape[1]
+
+
+@compiled
+class CsrRows(NamedTuple):
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+
+    def dot(self, i, w):
+        total = 0.0
+        for e in range(self.indptr[i], self.indptr[i + 1]):
+            total += self.data[e] * w.raw(self.indices[e])
+        return w.factor() * total
+
+    def add(self, i, c, w):
+        for e in range(self.indptr[i], self.indptr[i + 1]):
+            w.shift(self.indices[e], c * self.data[e])
+
+    def dots(self, i, w, z):
+        K = z.shape[0]
+        z[:] = 0.0
+        for e in range(self.indptr[i], self.indptr[i + 1]):
+            first = np.int64(self.indices[e]) * K
+            for k in range(K):
+                z[k] += self.data[e] * w.raw(first + k)
+        z *= w.factor()
+
+    def adds(self, i, c, w):
+        K = c.shape[0]
+        for e in range(self.indptr[i], self.indptr[i + 1]):
+            first = np.int64(self.indices[e]) * K
+            for k in range(K):
+                w.shift(first + k, c[k] * self.data[e])
+
+    def norm(self, i, order):
+        total = 0.0
+        for e in range(self.indptr[i], self.indptr[i + 1]):
+            total = _grow_norm(total, abs(self.data[e]), order)
+        return _end_norm(total, order)
+
+    def count(self, i):
+        return self.indptr[i + 1] - self.indptr[i]
+
+
+@compiled
+class WithConstant(NamedTuple):
+    """Rows with one more feature of the same value everywhere: a penalised intercept, X itself left alone."""
+
+    rows: Any
+    scale: float
+    last: int
+
+    def dot(self, i, w):
+        return self.rows.dot(i, w) + w.factor() * self.scale * w.raw(self.last)
+
+    def add(self, i, c, w):
+        self.rows.add(i, c, w)
+        w.shift(self.last, c * self.scale)
+
+    def dots(self, i, w, z):
+        self.rows.dots(i, w, z)
+        for k in range(z.shape[0]):
+            z[k] += w.factor() * self.scale * w.raw(self.last * z.shape[0] + k)
+
+    def adds(self, i, c, w):
+        self.rows.adds(i, c, w)
+        for k in range(c.shape[0]):
+            w.shift(self.last * c.shape[0] + k, c[k] * self.scale)
+
+    def norm(self, i, order):
+        rows = self.rows.norm(i, order)
+        power = rows if math.isinf(order) else rows**order
+        return _end_norm(_grow_norm(power, abs(self.scale), order), order)
+
+    def count(self, i):
+        return self.rows.count(i) + 1
+
+
+@compiled
+def _grow_norm(total, x, order):
+    if order == 2.0:
+        return total + x * x
+    if math.isinf(order):
+        return max(total, x)
+    return total + x**order
+
+
+@compiled
+def _end_norm(total, order):
+    if order == 2.0:
+        return math.sqrt(total)
+    if math.isinf(order):
+        return total
+    return total ** (1.0 / order)
+
+
+@kernel
+def rows_norms(rows, order, out):
+    for i in range(out.shape[0]):
+        out[i] = rows.norm(i, order)
+
+
+@kernel
+def rows_dot(rows, w, first, last, out):
+    for i in range(first, last):
+        out[i] = rows.dot(i, w)
+
+
+@kernel
+def rows_add(rows, a, first, last, w):
+    for i in range(first, last):
+        if a[i] != 0.0:
+            rows.add(i, a[i], w)
+
+
+@kernel
+def rows_dots(rows, w, first, last, out):
+    for i in range(first, last):
+        rows.dots(i, w, out[i])
+
+
+@kernel
+def rows_adds(rows, a, first, last, w):
+    for i in range(first, last):
+        rows.adds(i, a[i], w)
+
+
+class Design:
+    """The validated data matrix, in the storage it came in.
+
+    >>> design = Design(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    >>> design.matvec(np.array([1.0, 1.0])).tolist()
+    [3.0, 3.0]
+    >>> design.rmatvec(np.array([1.0, 1.0])).tolist()
+    [1.0, 5.0]
+    """
+
+    def __init__(self, X: Any, intercept: float = 0.0) -> None:
+        self.storage = _as_storage(X)
+        self.m, self.columns = self.storage.shape
+        self.intercept = float(intercept)
+        self.n = self.columns + bool(intercept)
+        self.nnz = int(self.storage.nnz) if sp.issparse(self.storage) else self.m * self.columns
+        self.nnz += self.m * bool(intercept)
+        self.threads = available_threads()
+        self._rows: Any = None
+
+    @property
+    def by_columns(self) -> bool:
+        """Whether a column's entries are neighbours in memory (CSC, Fortran order)."""
+        if sp.issparse(self.storage):
+            return self.storage.format == "csc"
+        return not self.storage.flags.c_contiguous
+
+    @property
+    def rows(self) -> Any:
+        """The rows as kernels take them, the constant feature included."""
+        if self._rows is None:
+            if sp.issparse(self.storage):
+                if self.by_columns:
+                    log.debug("X is CSC; row-wise methods need CSR: copying %d values.", self.storage.nnz)
+                rows = _csr_rows(self.storage.tocsr())
+            else:
+                rows = DenseRows(_writable(self.storage))
+            self._rows = WithConstant(rows, self.intercept, self.columns) if self.intercept else rows
+        return self._rows
+
+    @property
+    def _lines(self) -> tuple[Any, int]:
+        """The storage's own lines (rows of X or of Xᵀ), without the constant feature, and how many there are."""
+        if self.by_columns:
+            lines = _csr_rows(self.storage) if sp.issparse(self.storage) else DenseRows(_writable(self.storage.T))
+            return lines, self.columns
+        rows = self.rows
+        return (rows.rows if self.intercept else rows), self.m
+
+    def matvec(self, w: np.ndarray) -> np.ndarray:
+        """X·w, for one weight vector or one per output."""
+        product = self._product(w[: self.columns], forward=not self.by_columns, size=self.m)
+        return product + self.intercept * w[-1] if self.intercept else product
+
+    def rmatvec(self, a: np.ndarray) -> np.ndarray:
+        """Xᵀ·a, for one number a row or one per output."""
+        product = self._product(a, forward=self.by_columns, size=self.columns)
+        return np.concatenate([product, [self.intercept * a.sum(axis=0)]]) if self.intercept else product
+
+    def _product(self, operand: np.ndarray, forward: bool, size: int) -> np.ndarray:
+        lines, count = self._lines
+        flat = np.ascontiguousarray(operand, dtype=np.float64)
+        out = np.zeros((size, *operand.shape[1:]))
+        one = operand.ndim == 1
+        bounds = self._shares(lines, count)
+        if forward:
+            run = rows_dot if one else rows_dots
+            self._in_parallel([(run, lines, Plain(flat.reshape(-1)), a, b, out) for a, b in bounds])
+            return out
+        run = rows_add if one else rows_adds
+        parts = [out] + [np.zeros_like(out) for _ in bounds[1:]]
+        jobs = zip(bounds, parts, strict=True)
+        self._in_parallel([(run, lines, flat, a, b, Plain(part.reshape(-1))) for (a, b), part in jobs])
+        for part in parts[1:]:
+            out += part
+        return out
+
+    def _shares(self, lines: Any, count: int) -> list[tuple[int, int]]:
+        """Consecutive ranges of lines, one a thread, with about as many entries each."""
+        threads = self.threads if self.nnz >= PARALLEL_FROM else 1
+        if isinstance(lines, CsrRows):
+            marks = np.searchsorted(lines.indptr, np.linspace(0, lines.indptr[-1], threads + 1)[1:-1])
+        else:
+            marks = np.linspace(0, count, threads + 1)[1:-1].astype(np.int64)
+        edges = [0, *(int(mark) for mark in marks), count]
+        return list(zip(edges[:-1], edges[1:], strict=True))
+
+    @staticmethod
+    def _in_parallel(jobs: list[tuple[Any, ...]]) -> None:
+        if len(jobs) == 1:
+            run, *arguments = jobs[0]
+            run(*arguments)
+            return
+        with ThreadPoolExecutor(len(jobs)) as pool:
+            for future in [pool.submit(*job) for job in jobs]:
+                future.result()
+
+    def row_norms(self, order: float = 2.0) -> np.ndarray:
+        """‖x_i‖ of every row, the constant feature included."""
+        norms = np.empty(self.m)
+        rows_norms(self.rows, float(order), norms)
+        return norms
+
+
+def available_threads() -> int:
+    """The number of processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _as_storage(X: Any) -> Any:
+    storage = _sparse_storage(X) if sp.issparse(X) else _dense_storage(X)
+    m, n = storage.shape
+    if m == 0 or n == 0:
+        raise ValueError(f"X has no {'rows' if m == 0 else 'columns'} (its shape is {m} x {n}): nothing can be learnt from it.")
+    if n > INT32_MAX:
+        raise ValueError(f"X has {n:,} columns, past the {INT32_MAX:,} that fenchel addresses: drop the columns that are never used, or hash them.")
+    return storage
+
+
+def _dense_storage(X: Any) -> np.ndarray:
+    values = np.asarray(X)
+    if values.ndim != 2:
+        raise ValueError(f"X must be a matrix of rows and columns; it has {values.ndim} dimension(s): reshape it, for instance with X.reshape(-1, 1).")
+    if values.dtype not in (np.float32, np.float64):
+        values = _as_float64(values)
+    if not (values.flags.c_contiguous or values.flags.f_contiguous):
+        log.debug("X is a strided view; kernels need C or Fortran order: copying %d values.", values.size)
+        values = np.ascontiguousarray(values)
+    bad = _first_nonfinite(values)
+    if bad is not None:
+        i, j = bad
+        raise ValueError(f"X[{i}, {j}] is {values[i, j]}: replace or drop values that are not finite before fitting.")
+    return values
+
+
+def _as_float64(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind not in "fiub":
+        try:
+            values = values.astype(np.float64) if values.dtype.kind == "O" else None
+        except (TypeError, ValueError):
+            values = None
+        if values is None:
+            raise ValueError("X must hold real numbers: encode text, dates and categories as numeric columns first.")
+    log.debug("X is %s; kernels need float32 or float64: copying %d values.", values.dtype, values.size)
+    return values.astype(np.float64)
+
+
+def _sparse_storage(X: Any) -> Any:
+    if X.ndim != 2:
+        raise ValueError(f"X must be a matrix of rows and columns; it has {X.ndim} dimension(s).")
+    if X.format not in ("csr", "csc"):
+        log.debug("X is %s; kernels need CSR or CSC: copying %d values.", X.format, X.nnz)
+        X = X.tocsr()
+    if X.dtype not in (np.float32, np.float64):
+        if X.dtype.kind not in "fiub":
+            raise ValueError(f"X must hold real numbers, not {X.dtype}.")
+        log.debug("X is %s; kernels need float32 or float64: copying %d values.", X.dtype, X.nnz)
+        X = X.astype(np.float64)
+    _check_indices(X)
+    if not X.has_canonical_format:
+        log.debug("X has unsorted or repeated indices; kernels need them sorted and unique: copying %d values.", X.nnz)
+        X = X.copy()
+        X.sum_duplicates()
+    bad = _first_nonfinite(X.data)
+    if bad is not None:
+        entry = bad[0]
+        i, j = int(np.searchsorted(X.indptr, entry, side="right")) - 1, int(X.indices[entry])
+        i, j = (i, j) if X.format == "csr" else (j, i)
+        raise ValueError(f"X[{i}, {j}] is {X.data[entry]}: replace or drop values that are not finite before fitting.")
+    return X
+
+
+def _check_indices(X: Any) -> None:
+    """Kernels do not check bounds, so a damaged matrix is refused here."""
+    lines, width = X.shape if X.format == "csr" else X.shape[::-1]
+    start_ok = len(X.indptr) == lines + 1 and X.indptr[0] == 0 and X.indptr[-1] <= min(len(X.indices), len(X.data))
+    if not start_ok or (np.diff(X.indptr) < 0).any():
+        raise ValueError(f"X is a damaged {X.format.upper()} matrix: its indptr does not describe {lines} lines of stored entries.")
+    used = X.indices[: X.indptr[-1]]
+    if used.size and (used.min() < 0 or used.max() >= width):
+        raise ValueError(f"X is a damaged {X.format.upper()} matrix: it holds an index outside 0..{width - 1}.")
+
+
+def _first_nonfinite(values: np.ndarray) -> tuple[int, ...] | None:
+    # A sum is finite unless something in it is not (or it overflows): no temporary array in the ordinary case.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return None
+    lines = max(1, (1 << 20) // max(1, values[:1].size))
+    for first in range(0, len(values), lines):
+        bad = np.argwhere(~np.isfinite(values[first : first + lines]))
+        if len(bad):
+            return (int(bad[0][0]) + first, *(int(index) for index in bad[0][1:]))
+    return None
+
+
+def _csr_rows(X: Any) -> CsrRows:
+    return CsrRows(_writable(X.data), _writable(X.indices), _writable(X.indptr))
+
+
+class _Alias:
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
+
+
+def _writable(array: np.ndarray) -> np.ndarray:
+    """The same memory as a plain array that is not marked read-only.
+
+    Numba compiles every kernel a second time for read-only arrays (memory maps, shared data); kernels never write to X.
+    """
+    if array.flags.writeable and type(array) is np.ndarray:
+        return array
+    return np.asarray(_Alias(array))

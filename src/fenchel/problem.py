@@ -1,0 +1,404 @@
+"""min_w P(w) = (1/m) Σ_i s_i φ(<w, x_i>, y_i) + Ω(w), and its dual
+
+    D(α) = (1/m) Σ_i −s_i φ*(−α_i, y_i) − Ω*(v),     v = (1/m) Σ_i s_i α_i x_i
+
+with m rows, a loss φ, a regularizer Ω and sample weights s_i that sum to m. D(α) ≤ min P ≤ P(w) for all α and w: the gap
+P(w) − D(α) bounds how far w is from optimal. From any w a dual point is free: α_i = −φ'(<w, x_i>, y_i).
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from fenchel.compiled import kernel
+from fenchel.losses import losses
+from fenchel.matrices import Design
+from fenchel.registry import near
+from fenchel.regularizers import regularizers
+from fenchel.weights import weights_of
+
+SCALING_STEPS = 12  # evaluations of D(cα) spent on finding the best c
+
+
+class Problem:
+    """A loss and a regularizer on a data matrix: everything a solver asks about, and nothing it does.
+
+    X is a NumPy array (C or Fortran order) or a SciPy sparse matrix (CSR, CSC), float32 or float64, and is not copied
+    unless its layout forces it. Labels are −1 and +1 for binary losses, 0 … K−1 for multiclass ones, else any numbers.
+    ``intercept``, if not 0, is the value of a constant feature added to every row; its weight is penalised like any
+    other, the less the larger the value.
+
+    >>> import fenchel as fl
+    >>> X, y = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), np.array([1.0, -1.0, 1.0])
+    >>> problem = fl.Problem(X, y, loss=fl.Logistic(), regularizer=fl.L2(0.1))
+    >>> w = np.array([1.0, -1.0])
+    >>> problem.objective(w) >= problem.dual_objective(problem.dual_point(w))
+    True
+    """
+
+    def __init__(self, X: Any, y: Any, loss: Any, regularizer: Any, *, sample_weight: Any = None, intercept: float = 0.0) -> None:
+        self.loss = _checked(loss, "loss", "value", losses())
+        self.regularizer = _checked(regularizer, "regularizer", "separable", regularizers())
+        if not math.isfinite(intercept):
+            raise ValueError(f"intercept={intercept}: give the constant feature a finite value, for instance 1.0.")
+        self.design = Design(X, intercept)
+        self.m, self.n = self.design.m, self.design.n
+        self.labels = getattr(loss, "labels", "real")
+        self.y, self.outputs = _checked_labels(y, self.m, self.labels, type(loss).__name__)
+        self.share = _checked_weights(sample_weight, self.m) / self.m  # s_i / m
+        self._check_bounds()
+
+    def _check_bounds(self) -> None:
+        size = self.n * self.outputs
+        for name in ("lower", "upper"):
+            bound = getattr(self.regularizer, name, None)
+            if bound is not None and bound.size not in (1, size):
+                raise ValueError(f"Box has {bound.size} {name} bounds for {size} weights: give one, or one for each weight.")
+
+    def __repr__(self) -> str:
+        kind = type(self.design.storage).__name__
+        return f"Problem({self.m:,} x {self.n:,} {kind}, {self.loss!r}, {self.regularizer!r})"
+
+    @property
+    def vector_valued(self) -> bool:
+        """Whether the loss has one output per class."""
+        return self.labels == "class"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of w: (n,), or (n, K) for K classes."""
+        return (self.n, self.outputs) if self.vector_valued else (self.n,)
+
+    # ---- primal ----
+
+    def predict(self, w: np.ndarray) -> np.ndarray:
+        """z = X·w, one row of K numbers per sample for a multiclass loss."""
+        return self.design.matvec(self._as_weights(w))
+
+    def objective(self, w: np.ndarray, z: np.ndarray | None = None) -> float:
+        """P(w); z = X·w if it is known already."""
+        return self.mean_loss(self.predict(w) if z is None else z) + self.penalty(w)
+
+    def mean_loss(self, z: np.ndarray) -> float:
+        """(1/m) Σ s_i φ(z_i, y_i)"""
+        return float(sum_losses(self.loss, z, self.y, self.share))
+
+    def penalty(self, w: np.ndarray) -> float:
+        """Ω(w)"""
+        flat = np.ascontiguousarray(w).reshape(-1)
+        return float((sum_terms if self.regularizer.separable else whole_value)(self.regularizer, flat))
+
+    def loss_gradient(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """At predictions z: the dual point α_i = −φ'(z_i), and v = −∇(mean loss)."""
+        alpha = self._dual_point_at(z)
+        return alpha, self.adjoint(alpha)
+
+    def gradient(self, w: np.ndarray) -> np.ndarray:
+        """∇P(w) where P is smooth; otherwise one subgradient (on the domain of Ω)."""
+        w = self._as_weights(w)
+        _, v = self.loss_gradient(self.predict(w))
+        return self.penalty_gradient(w) - v
+
+    def subgradient(self, w: np.ndarray, rows: Any) -> np.ndarray:
+        """A subgradient at w of the objective on some rows only: a stochastic oracle, unbiased for uniform rows."""
+        w = self._as_weights(w)
+        batch = self.design.storage[rows]
+        chosen = Problem.__new__(Problem)
+        chosen.__dict__.update(self.__dict__)
+        chosen.design = Design(batch, self.design.intercept)
+        chosen.m, chosen.y, chosen.share = chosen.design.m, self.y[rows], self.share[rows] * self.m / chosen.design.m
+        return chosen.gradient(w)
+
+    def penalty_gradient(self, w: np.ndarray) -> np.ndarray:
+        """∇Ω(w), or one subgradient."""
+        flat = np.ascontiguousarray(w).reshape(-1)
+        out = np.empty_like(flat)
+        (derivative_terms if self.regularizer.separable else whole_gradient)(self.regularizer, flat, out)
+        return out.reshape(w.shape)
+
+    def prox(self, x: np.ndarray, step: float) -> np.ndarray:
+        """argmin_w step·Ω(w) + ½‖w − x‖², for regularizers that are sums over weights."""
+        out = np.empty(x.size)
+        prox_terms(self.regularizer, x.reshape(-1), float(step), out)
+        return out.reshape(x.shape)
+
+    # ---- dual ----
+
+    def dual_point(self, w: np.ndarray) -> np.ndarray:
+        """α_i = −φ'(<w, x_i>, y_i)"""
+        return self._dual_point_at(self.predict(w))
+
+    def _dual_point_at(self, z: np.ndarray) -> np.ndarray:
+        alpha = np.empty_like(z)
+        (negative_vector_derivatives if self.vector_valued else negative_derivatives)(self.loss, z, self.y, alpha)
+        return alpha
+
+    def adjoint(self, alpha: np.ndarray) -> np.ndarray:
+        """v = (1/m) Σ_i s_i α_i x_i"""
+        return self.design.rmatvec(alpha * (self.share[:, None] if self.vector_valued else self.share))
+
+    def link(self, v: np.ndarray) -> np.ndarray:
+        """w = ∇Ω*(v)"""
+        return read_weights(weights_of(self.regularizer, v.reshape(-1))).reshape(v.shape)
+
+    def dual_objective(self, alpha: np.ndarray) -> float:
+        """D(α), minus infinity where α is not feasible."""
+        alpha = np.asarray(alpha, dtype=np.float64)
+        return self._dual_value(alpha, self.adjoint(alpha), 1.0, math.inf, None)
+
+    def gap(self, w: np.ndarray, alpha: np.ndarray | None = None) -> float:
+        """An upper bound on P(w) − min P: the objective less the best lower bound that α (or w itself) gives."""
+        z = self.predict(w)
+        objective = self.objective(w, z)
+        bound = self.lower_bound(self._dual_point_at(z) if alpha is None else alpha, objective=objective, z=z if alpha is None else None)
+        return max(0.0, objective - bound)
+
+    def lower_bound(
+        self,
+        alpha: np.ndarray,
+        v: np.ndarray | None = None,
+        objective: float = math.inf,
+        z: np.ndarray | None = None,
+        wanted: float = math.inf,
+    ) -> float:
+        """The best of D(cα) over 0 ≤ c ≤ 1: a lower bound on min P, whether or not α itself is feasible.
+
+        ``v`` is ``adjoint(alpha)`` if it is known; ``objective`` is any objective value reached so far, which confines
+        the minimiser where Ω alone does not; ``z`` are the predictions α was derived from, which replace the
+        conjugate of a loss that has none. The search ends early once the bound is ``wanted``.
+        """
+        v = self.adjoint(alpha) if v is None else v
+
+        def value(c: float) -> float:
+            return self._dual_value(alpha, v, c, objective, z)
+
+        # D(cα) is concave in c, with a corner where cv enters the domain of Ω* (pure l1).
+        corner = min(1.0, self.regularizer.l1 / max(float(np.abs(v).max()), 1e-300)) if self.regularizer.strong_convexity() == 0.0 and hasattr(self.regularizer, "l1") else 1.0
+        best = max(value(1.0), value(corner)) if corner < 1.0 else value(1.0)
+        if best >= wanted or value(0.999 * corner) <= best:
+            return best
+        found = minimize_scalar(lambda c: -value(c), bounds=(0.0, corner), method="bounded", options={"maxiter": SCALING_STEPS})
+        return max(best, -float(found.fun))
+
+    def _dual_value(self, alpha: np.ndarray, v: np.ndarray, c: float, objective: float, z: np.ndarray | None) -> float:
+        return -self._sum_conjugates(alpha, c, z) - self._conjugate(c * v.reshape(-1), objective)
+
+    def _sum_conjugates(self, alpha: np.ndarray, c: float, z: np.ndarray | None) -> float:
+        if hasattr(self.loss, "conjugate"):
+            return float(sum_conjugates(self.loss, alpha, self.y, self.share, c))
+        if z is None:
+            return math.inf
+        # Fenchel–Young is an equality at α = −φ'(z); φ ≥ 0 makes φ*(0) ≤ 0, and convexity does the rest.
+        products = -(alpha * z if alpha.ndim == 1 else (alpha * z).sum(axis=1))
+        return c * (float(products @ self.share) - self.mean_loss(z))
+
+    def _conjugate(self, v: np.ndarray, objective: float) -> float:
+        """Ω*(v), or its value over the w that can still be optimal, where that is smaller."""
+        exact = float((sum_conjugate_terms if self.regularizer.separable else whole_conjugate)(self.regularizer, v))
+        if math.isfinite(exact) or not math.isfinite(objective):
+            return exact
+        if hasattr(self.regularizer, "conjugate_within"):
+            return float(self.regularizer.conjugate_within(v, objective))
+        return float(sum_conjugate_terms(self.regularizer.within(objective), v))
+
+    # ---- constants ----
+
+    @cached_property
+    def origin(self) -> np.ndarray:
+        """The point of Ω's domain nearest to w = 0."""
+        return self.prox(np.zeros(self.shape), 1e-300) if self.regularizer.separable else np.zeros(self.shape)
+
+    @cached_property
+    def objective_at_zero(self) -> float:
+        """P(0): the scale of every tolerance. (P at the nearest feasible point where 0 is outside the domain of Ω.)"""
+        return self.objective(self.origin)
+
+    @cached_property
+    def row_norms(self) -> np.ndarray:
+        """‖x_i‖₂"""
+        return self.design.row_norms()
+
+    @cached_property
+    def radius(self) -> float:
+        """R = max ‖x_i‖₂"""
+        return float(self.row_norms.max())
+
+    @cached_property
+    def smoothness(self) -> float:
+        """A Lipschitz constant of the gradient of the mean loss: 1/γ times the mean of s_i‖x_i‖²."""
+        return float(getattr(self.loss, "smoothness", lambda: math.inf)()) * float(self.row_norms**2 @ self.share)
+
+    @cached_property
+    def lipschitz(self) -> float:
+        """A Lipschitz constant of the mean loss."""
+        return float(getattr(self.loss, "lipschitz", lambda: math.inf)()) * float(self.row_norms @ self.share)
+
+    def replace(self, *, loss: Any = None, regularizer: Any = None) -> Problem:
+        """The same data under another loss or regularizer; nothing is copied or checked again."""
+        other = Problem.__new__(Problem)
+        other.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("smoothness", "lipschitz", "objective_at_zero", "origin")})
+        other.loss = self.loss if loss is None else loss
+        other.regularizer = self.regularizer if regularizer is None else regularizer
+        return other
+
+    def split(self, w: np.ndarray) -> tuple[np.ndarray, Any]:
+        """Weights of the columns of X, and the intercept (0 without one)."""
+        return (w[:-1], self.design.intercept * w[-1]) if self.design.intercept else (w, 0.0)
+
+    def _as_weights(self, w: Any) -> np.ndarray:
+        w = np.asarray(w, dtype=np.float64)
+        if w.shape != self.shape:
+            raise ValueError(f"w has shape {w.shape}; this problem's weights have shape {self.shape}.")
+        return w
+
+
+# ---- kernels: sums over rows, then over weights ----
+
+
+@kernel
+def sum_losses(loss, z, y, share):
+    total = 0.0
+    for i in range(z.shape[0]):
+        total += share[i] * loss.value(z[i], y[i])
+    return total
+
+
+@kernel
+def negative_derivatives(loss, z, y, alpha):
+    for i in range(z.shape[0]):
+        alpha[i] = -loss.derivative(z[i], y[i])
+
+
+@kernel
+def negative_vector_derivatives(loss, z, y, alpha):
+    for i in range(z.shape[0]):
+        loss.derivative(z[i], y[i], alpha[i])
+        for k in range(z.shape[1]):
+            alpha[i, k] = -alpha[i, k]
+
+
+@kernel
+def sum_conjugates(loss, alpha, y, share, c):
+    total = 0.0
+    for i in range(alpha.shape[0]):
+        if share[i] > 0.0:
+            total += share[i] * loss.conjugate(-c * alpha[i], y[i])
+    return total
+
+
+@kernel
+def sum_terms(regularizer, w):
+    total = 0.0
+    for j in range(w.shape[0]):
+        total += regularizer.term(w[j], j)
+    return total
+
+
+@kernel
+def sum_conjugate_terms(regularizer, v):
+    total = 0.0
+    for j in range(v.shape[0]):
+        total += regularizer.conjugate_term(v[j], j)
+    return total
+
+
+@kernel
+def derivative_terms(regularizer, w, out):
+    for j in range(w.shape[0]):
+        out[j] = regularizer.derivative(w[j], j)
+
+
+@kernel
+def prox_terms(regularizer, x, step, out):
+    for j in range(x.shape[0]):
+        out[j] = regularizer.prox(x[j], step, j)
+
+
+@kernel
+def whole_value(regularizer, w):
+    return regularizer.value(w)
+
+
+@kernel
+def whole_conjugate(regularizer, v):
+    return regularizer.conjugate(v)
+
+
+@kernel
+def whole_gradient(regularizer, w, out):
+    regularizer.gradient(w, out)
+
+
+@kernel
+def read_weights(weights):
+    out = np.empty(weights.v.shape[0])
+    factor = weights.factor()
+    for j in range(out.shape[0]):
+        out[j] = factor * weights.raw(j)
+    return out
+
+
+# ---- what users may hand in ----
+
+
+def _checked(part: Any, role: str, mark: str, known: dict[str, Any]) -> Any:
+    if inspect.isclass(part):
+        raise TypeError(f"{role}={part.__name__} is a class: write {part.__name__}(...), with its parameters.")
+    if isinstance(part, str):
+        raise TypeError(f"{role}={part!r} is a name: give the object itself; {near(part, known)}")
+    if not hasattr(part, mark) or not hasattr(type(part), "_fields"):
+        names = ", ".join(cls.__name__ for cls in known.values())
+        raise TypeError(f"{role}={part!r} is not a {role}: give one of {names}, or your own NamedTuple under @fenchel.compiled.")
+    return part
+
+
+def _checked_labels(y: Any, m: int, labels: str, loss: str) -> tuple[np.ndarray, int]:
+    values = np.asarray(y)
+    if values.ndim != 1:
+        raise ValueError(f"y must be one label per row; it has shape {values.shape}.")
+    if len(values) != m:
+        raise ValueError(f"y has {len(values)} labels for the {m} rows of X: they must be as many.")
+    if values.dtype.kind not in "fiub":
+        raise ValueError(f"y must hold numbers, not {values.dtype}: encode the labels first ({_accepted(labels)} for {loss}).")
+    values = values.astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise ValueError(f"y[{bad[0]}] is {values[bad[0]]}: every label must be finite.")
+    if labels == "binary":
+        wrong = np.flatnonzero(np.abs(values) != 1.0)
+        if len(wrong):
+            raise ValueError(f"{loss} takes the labels -1 and +1, and y[{wrong[0]}] is {values[wrong[0]]:g}: map your two classes to them, for instance with numpy.where(y == 1, 1, -1).")
+    if labels != "class":
+        return values, 1
+    wrong = np.flatnonzero((values < 0) | (values != np.floor(values)))
+    if len(wrong):
+        raise ValueError(f"{loss} takes the classes 0, 1, ..., K-1, and y[{wrong[0]}] is {values[wrong[0]]:g}: number your classes, for instance with numpy.unique(y, return_inverse=True)[1].")
+    outputs = int(values.max()) + 1
+    if outputs < 2 or outputs > max(m, 1000):
+        raise ValueError(f"{loss} takes the classes 0, 1, ..., K-1, and the largest label is {outputs - 1}: number at least two classes from 0 without gaps.")
+    return values.astype(np.int64), outputs
+
+
+def _accepted(labels: str) -> str:
+    return {"binary": "-1 and +1", "class": "0, 1, ..., K-1"}.get(labels, "any numbers")
+
+
+def _checked_weights(sample_weight: Any, m: int) -> np.ndarray:
+    if sample_weight is None:
+        return np.ones(m)
+    s = np.asarray(sample_weight, dtype=np.float64)
+    if s.shape != (m,):
+        raise ValueError(f"sample_weight has shape {s.shape} for the {m} rows of X: give one weight per row.")
+    wrong = np.flatnonzero(~(np.isfinite(s) & (s >= 0.0)))
+    if len(wrong):
+        raise ValueError(f"sample_weight[{wrong[0]}] is {s[wrong[0]]}: weights must be finite and not negative.")
+    total = s.sum()
+    if not total > 0.0:
+        raise ValueError("sample_weight is zero for every row: at least one must be positive.")
+    return s * (m / total)

@@ -1,0 +1,45 @@
+"""A progress bar for a run: how far the gap has come, on a logarithmic scale, towards the tolerance."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+@contextlib.contextmanager
+def progress_bar(name: str, visible: bool) -> Iterator[Callable[[Any, float], None]]:
+    """Give a function that shows an evaluation and the gap aimed at; it does nothing unless ``visible``."""
+    if not visible:
+        yield lambda evaluation, target: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("[bold]{task.description}"), BarColumn(), TextColumn("{task.fields[numbers]}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(name, total=1.0, numbers="compiling and starting")
+        first = math.inf
+
+        def show(evaluation: Any, target: float) -> None:
+            nonlocal first
+            if math.isinf(first):
+                first = evaluation.gap
+            numbers = f"pass {evaluation.passes:g}  objective {evaluation.objective:.6g}  gap {evaluation.gap:.2e} of {target:.2e}"
+            bar.update(task, completed=fraction(first, evaluation.gap, target), numbers=numbers)
+
+        yield show
+
+
+def fraction(first: float, gap: float, target: float) -> float:
+    """How much of the way from the first gap to the target is done, in orders of magnitude.
+
+    >>> fraction(1.0, 0.1, 0.01)
+    0.5
+    """
+    if gap <= target:
+        return 1.0
+    if not (math.isfinite(first) and 0.0 < target < first):
+        return 0.0
+    return min(max(math.log(first / gap) / math.log(first / target), 0.0), 1.0)

@@ -1,0 +1,43 @@
+"""Find what the package offers by looking into its folders: a new file is a new entry."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any
+
+
+def members(package: ModuleType, wanted: Callable[[Any], bool]) -> dict[str, Any]:
+    """Every public object of the package's modules that is ``wanted`` and defined there, by kebab-case name."""
+    found = {}
+    for info in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        module = importlib.import_module(info.name)
+        for name, value in inspect.getmembers(module, wanted):
+            if value.__module__ == info.name and not name.startswith("_"):
+                found[kebab(name)] = value
+    return dict(sorted(found.items()))
+
+
+def kebab(name: str) -> str:
+    """
+    >>> kebab("SmoothHinge"), kebab("L1")
+    ('smooth-hinge', 'l1')
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower().replace("_", "-")
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """The end of an error message: what was perhaps meant, and what there is.
+
+    >>> near("sdac", ["sdca", "fista"])
+    "did you mean 'sdca'? There are: fista, sdca."
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    meant = f"did you mean {close[0]!r}? " if close else ""
+    return f"{meant}There are: {', '.join(names)}."

@@ -1,0 +1,43 @@
+"""Regularizers Ω(w), one file each.
+
+Conventions. A regularizer is a ``NamedTuple`` under ``@compiled``, with its strengths inside. Where Ω is a sum over
+weights (``separable = True``) it says what it does to weight number j:
+
+    term(w, j)                 its share of Ω
+    conjugate_term(v, j)       max_w vw − term(w)
+    link(v, j)                 the w that attains it: w = ∇Ω*(v)
+    prox(x, step, j)           argmin_w step·term(w) + ½(w − x)²
+    derivative(w, j)           a subgradient of term
+    with_l2(extra)             Ω + extra/2·‖w‖²
+
+Otherwise (``separable = False``) weights meet in one sum S = Σ mass(v_j), and w_j = factor(S)·image(v_j): see
+:class:`fenchel.weights.Coupled`; ``value(w)``, ``conjugate(v)`` and ``gradient(w, out)`` take whole vectors, ``dual_order()`` names the norm
+‖·‖_q dual to the one Ω is strongly convex in. ``strong_convexity()`` is 0 for a regularizer that is not; it then has
+``reach(objective, n)``, how far from 0 a w can lie whose objective is at most the given one. ``smooth`` is true where Ω
+is differentiable everywhere.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any
+
+from fenchel import registry
+from fenchel.regularizers.box import Box
+from fenchel.regularizers.elastic_net import ElasticNet
+from fenchel.regularizers.entropy import Entropy
+from fenchel.regularizers.l1 import L1
+from fenchel.regularizers.l2 import L2
+from fenchel.regularizers.squared_lp import SquaredLp
+
+__all__ = ["L1", "L2", "Box", "ElasticNet", "Entropy", "SquaredLp"]
+
+
+def regularizers() -> dict[str, Any]:
+    """Every regularizer of the package by name.
+
+    >>> sorted(regularizers())
+    ['box', 'elastic-net', 'entropy', 'l1', 'l2', 'squared-lp']
+    """
+    return registry.members(sys.modules[__name__], lambda x: inspect.isclass(x) and isinstance(getattr(x, "separable", None), bool))

@@ -1,0 +1,101 @@
+"""Ω(w) = penalty(w) where lower_j ≤ w_j ≤ upper_j for all j, infinite elsewhere"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fenchel.compiled import Vector, compiled
+from fenchel.numeric import clip
+from fenchel.regularizers.l2 import L2
+
+
+@compiled
+class NoPenalty(NamedTuple):
+    """Ω = 0, for use inside a box."""
+
+    smooth = True
+
+    def term(self, w, j):
+        return 0.0
+
+    def link(self, v, j):
+        return 0.0 if v == 0.0 else math.copysign(math.inf, v)
+
+    def prox(self, x, step, j):
+        return x
+
+    def derivative(self, w, j):
+        return 0.0
+
+    def strong_convexity(self):
+        return 0.0
+
+    def with_l2(self, extra):
+        return L2(extra)
+
+
+@compiled
+class Box(NamedTuple):
+    """Bounds on every weight, with any penalty that is a sum over weights.
+
+    Bounds are numbers, or arrays with one entry per weight.
+
+    >>> Box(0.0, 1.0, L2(0.1)).link(2.0, 0)
+    1.0
+    """
+
+    lower: Vector
+    upper: Vector
+    penalty: Any = NoPenalty()
+
+    separable = True
+
+    def check(self):
+        if np.isnan(self.lower).any() or np.isnan(self.upper).any() or not (self.lower <= self.upper).all():
+            raise ValueError("Box(lower, upper): every lower bound must be a number not above its upper bound.")
+        if not getattr(self.penalty, "separable", isinstance(self.penalty, NoPenalty)):
+            raise ValueError(f"Box takes a penalty that is a sum over weights, such as L2 or ElasticNet; {type(self.penalty).__name__} is not.")
+        finite = np.isfinite(self.lower).all() and np.isfinite(self.upper).all()
+        if isinstance(self.penalty, NoPenalty) and not finite:
+            raise ValueError("Box without a penalty needs finite bounds, or no certificate exists: give them, or a penalty such as L2(1e-6).")
+
+    def low(self, j):
+        return self.lower[min(j, self.lower.shape[0] - 1)]
+
+    def high(self, j):
+        return self.upper[min(j, self.upper.shape[0] - 1)]
+
+    def term(self, w, j):
+        return self.penalty.term(w, j) if self.low(j) <= w <= self.high(j) else math.inf
+
+    def conjugate_term(self, v, j):
+        w = self.link(v, j)
+        return v * w - self.penalty.term(w, j) if math.isfinite(w) else math.inf
+
+    def link(self, v, j):
+        return clip(self.penalty.link(v, j), self.low(j), self.high(j))
+
+    def prox(self, x, step, j):
+        return clip(self.penalty.prox(x, step, j), self.low(j), self.high(j))
+
+    def derivative(self, w, j):
+        return self.penalty.derivative(w, j)
+
+    def strong_convexity(self):
+        return self.penalty.strong_convexity()
+
+    def with_l2(self, extra):
+        return Box(self.lower, self.upper, self.penalty.with_l2(extra))
+
+    def reach(self, objective, n):
+        """A bound on ‖w‖₂ of any w whose objective is at most the given one (finite bounds: the farthest corner)."""
+        corner = np.broadcast_to(np.maximum(np.abs(self.lower), np.abs(self.upper)), n)
+        return float(np.linalg.norm(corner)) if np.isfinite(corner).all() else self.penalty.reach(objective, n)
+
+    def within(self, objective):
+        """The same box, cut to where weights with at most this objective can lie."""
+        far = self.penalty.reach(objective, 1)
+        return Box(np.maximum(self.lower, -far), np.minimum(self.upper, far), self.penalty)

@@ -1,0 +1,59 @@
+"""Ω(w) = l1·‖w‖₁"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fenchel.compiled import compiled
+from fenchel.numeric import soft_threshold
+from fenchel.regularizers.checks import positive
+from fenchel.regularizers.elastic_net import ElasticNet
+
+
+@compiled
+class L1(NamedTuple):
+    """The lasso penalty, l1·‖w‖₁: many weights come out exactly zero.
+
+    >>> L1(0.5).prox(2.0, 1.0, 0)
+    1.5
+    """
+
+    l1: float
+
+    separable = True
+
+    def check(self):
+        positive(self, "l1")
+
+    def term(self, w, j):
+        return self.l1 * abs(w)
+
+    def conjugate_term(self, v, j):
+        return 0.0 if abs(v) <= self.l1 else math.inf
+
+    def link(self, v, j):
+        # The maximiser of vw − l1|w| lies at infinity past the threshold; a box brings it back.
+        return 0.0 if abs(v) <= self.l1 else math.copysign(math.inf, v)
+
+    def prox(self, x, step, j):
+        return soft_threshold(x, step * self.l1)
+
+    def derivative(self, w, j):
+        return math.copysign(self.l1, w) if w != 0.0 else 0.0
+
+    def strong_convexity(self):
+        return 0.0
+
+    def with_l2(self, extra):
+        return ElasticNet(extra, self.l1)
+
+    def reach(self, objective, n):
+        """A bound on ‖w‖₂ of any w whose objective is at most the given one."""
+        return objective / self.l1
+
+    def conjugate_within(self, v, objective):
+        """max <v,w> − Ω(w) over the w whose objective can be at most the given one: ‖w‖₁ ≤ objective/l1."""
+        return objective / self.l1 * max(0.0, float(np.abs(v).max()) - self.l1)

@@ -1,0 +1,104 @@
+"""Ω(w) = strength/(2(p−1))·‖w‖_p²,  1 < p ≤ 2, optionally on the ball ‖w‖_p ≤ radius
+
+The regularizer of *Inverse Time Dependency in Convex Regularized Learning*. It is strongly convex with respect to
+‖·‖_p; with 1/p + 1/q = 1 its link function is
+
+    w_j = ‖v‖_q^{2−q}·|v_j|^{q−1}·sgn(v_j) / ((q−1)·strength),      ‖w‖_p = ‖v‖_q / ((q−1)·strength),
+
+scaled back to the radius if it lies outside (Corollary 2 there; its Figure 2 prints ‖w‖_q for ‖w‖_p).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fenchel.compiled import compiled
+from fenchel.numeric import TINY
+from fenchel.regularizers.checks import positive
+
+OUTGROWN = 16.0  # how far v may outgrow the size its images are kept relative to: 16^q stays well within range
+
+
+@compiled
+def p_norm(x, p):
+    top = 0.0
+    for j in range(x.shape[0]):
+        top = max(top, abs(x[j]))
+    if top == 0.0:
+        return 0.0
+    total = 0.0
+    for j in range(x.shape[0]):
+        total += (abs(x[j]) / top) ** p
+    return top * total ** (1.0 / p)
+
+
+@compiled
+class SquaredLp(NamedTuple):
+    """Half the squared l_p norm over p − 1: between ridge (p = 2) and lasso-like sparsity (p near 1).
+
+    >>> SquaredLp(1.0, p=2.0).value(np.array([3.0, 4.0]))
+    12.5
+    """
+
+    strength: float
+    p: float = 2.0
+    radius: float = math.inf
+
+    separable = False
+
+    def check(self):
+        positive(self, "strength")
+        if not 1.0 < self.p <= 2.0:
+            raise ValueError(f"SquaredLp(p={self.p:g}): p must lie in (1, 2]; for p = 1 use L1.")
+        if not self.radius > 0.0:
+            raise ValueError(f"SquaredLp(radius={self.radius:g}): the radius must be positive.")
+
+    def dual_p(self):
+        return self.p / (self.p - 1.0)
+
+    def value(self, w):
+        norm = p_norm(w, self.p)
+        # The link lands on the sphere only up to rounding.
+        if norm > self.radius * (1.0 + 1e-9):
+            return math.inf
+        return 0.5 * self.strength / (self.p - 1.0) * norm * norm
+
+    def conjugate(self, v):
+        curvature = self.strength / (self.p - 1.0)
+        norm = p_norm(v, self.dual_p())
+        reached = min(norm / curvature, self.radius)
+        return reached * norm - 0.5 * curvature * reached * reached
+
+    def image(self, v, size):
+        return math.copysign((abs(v) / max(size, TINY)) ** (self.dual_p() - 1.0), v)
+
+    def mass(self, v, image, size):
+        return abs(v) / max(size, TINY) * abs(image)
+
+    def factor(self, total, size):
+        if total <= 0.0:
+            return 0.0
+        q = self.dual_p()
+        curvature = (q - 1.0) * self.strength
+        norm = size * total ** (1.0 / q) / curvature
+        return size * total ** ((2.0 - q) / q) / curvature * min(1.0, self.radius / max(norm, TINY))
+
+    def outgrown(self, size):
+        return OUTGROWN * size
+
+    def gradient(self, w, out):
+        norm = p_norm(w, self.p)
+        for j in range(w.shape[0]):
+            relative = abs(w[j]) / max(norm, TINY)
+            out[j] = self.strength / (self.p - 1.0) * norm * math.copysign(relative ** (self.p - 1.0), w[j])
+
+    smooth = property(lambda self: math.isinf(self.radius))
+
+    def strong_convexity(self):
+        return self.strength
+
+    def dual_order(self):
+        return self.dual_p()

@@ -1,0 +1,108 @@
+"""What a solver yields, what a run records, and what the user gets back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+STATUS = {
+    "converged": "the certified gap is at or below the tolerance",
+    "max_passes": "stopped after max_passes passes, before the gap reached the tolerance",
+    "time_limit": "stopped at the time limit, before the gap reached the tolerance",
+    "interrupted": "interrupted; this is the best iterate up to then",
+    "callback": "stopped by the callback",
+    "stalled": "the solver could make no further progress in floating point",
+    "diverged": "the objective left the range of floating point; this is the best iterate before it did",
+}
+
+
+class Iterate(NamedTuple):
+    """A point on a solver's way, with what is needed to go on from there.
+
+    Arrays belong to the solver, which goes on changing them: copy what you keep.
+    """
+
+    w: np.ndarray
+    passes: float = 0.0  #: passes over the data so far
+    accesses: int = 0  #: entries of X read so far
+    alpha: np.ndarray | None = None  #: a dual point, if the solver has one
+    v: np.ndarray | None = None  #: its image (1/m)·Xᵀ(sα), if known
+    z: np.ndarray | None = None  #: predictions X·w, if known
+    lower_bound: float = -math.inf  #: a lower bound on the optimum that the solver itself proves
+    state: dict[str, Any] = {}  #: whatever else the solver needs to go on
+
+    def copy(self) -> Iterate:
+        """The same iterate in memory of its own."""
+        own = {k: v.copy() for k, v in self._asdict().items() if isinstance(v, np.ndarray)}
+        state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.state.items()}
+        return self._replace(**own, state=state)
+
+
+@dataclass
+class History:
+    """The course of a run: one row per evaluation, in columns.
+
+    >>> history = History()
+    >>> history.append(passes=1.0, accesses=10, seconds=0.1, objective=2.0, dual_objective=1.0, gap=1.0, nnz=3)
+    >>> history["gap"].tolist()
+    [1.0]
+    """
+
+    rows: list[tuple[float, ...]] = field(default_factory=list)
+
+    COLUMNS = ("passes", "accesses", "seconds", "objective", "dual_objective", "gap", "nnz")
+
+    def append(self, **values: float) -> None:
+        """Add a row; every column must be given."""
+        self.rows.append(tuple(values[name] for name in self.COLUMNS))
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return np.array([row[self.COLUMNS.index(name)] for row in self.rows])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_frame(self) -> Any:
+        """The history as a pandas DataFrame (pandas must be installed)."""
+        import pandas
+
+        return pandas.DataFrame(self.rows, columns=list(self.COLUMNS))
+
+
+@dataclass
+class Result:
+    """The best weights found and the certificate: ``objective`` is within ``gap`` of the smallest possible."""
+
+    w: np.ndarray  #: the best weights found
+    alpha: np.ndarray | None  #: the dual point with the best bound
+    objective: float  #: P(w)
+    dual_objective: float  #: a proven lower bound on min P
+    converged: bool  #: whether gap ≤ tol·P(0)
+    status: str  #: why the run ended, a key of ``STATUS``
+    passes: float  #: passes over the data
+    seconds: float  #: time in the solver, evaluations not counted
+    history: History
+    solver: str
+    tol: float
+    coef: np.ndarray  #: w without the intercept's weight
+    intercept: Any  #: the intercept, 0 without one
+    iterate: Iterate = field(repr=False)  #: where the solver stopped; hand it to ``start=`` to go on
+
+    @property
+    def gap(self) -> float:
+        """An upper bound on P(w) − min P."""
+        return max(0.0, self.objective - self.dual_objective)
+
+    @property
+    def message(self) -> str:
+        """Why the run ended, as a sentence."""
+        return f"{self.solver}: {STATUS[self.status]} (gap {self.gap:.3g}, {self.passes:g} passes)."
+
+    def __repr__(self) -> str:
+        return (
+            f"Result({self.status} by {self.solver!r}: objective={self.objective:.6g}, gap={self.gap:.3g}, "
+            f"passes={self.passes:g}, seconds={self.seconds:.3g}, nnz={np.count_nonzero(self.w)} of {self.w.size})"
+        )

@@ -1,0 +1,26 @@
+"""Solvers, one file each: a generator of iterates that knows its algorithm and nothing else.
+
+A solver is a function ``solve(problem, *, start, rng, accuracy, **options)`` under ``@solver``. It yields an
+:class:`~fenchel.result.Iterate` after every pass or so; clock, tolerance, history and progress belong to
+:func:`fenchel.minimize`. ``accuracy`` is the absolute gap wanted, for methods whose parameters depend on it.
+Its keyword options are the user's: they are checked by name against the signature.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from fenchel import registry
+from fenchel.solvers.base import Solver, solver
+
+__all__ = ["Solver", "solver", "solvers"]
+
+
+def solvers() -> dict[str, Solver]:
+    """Every solver of the package by name.
+
+    >>> sorted(solvers())
+    ['accelerated-sdca', 'fista', 'lbfgs', 'sdca']
+    """
+    found = registry.members(sys.modules[__name__], lambda x: isinstance(x, Solver))
+    return {entry.name: entry for entry in found.values()}

@@ -1,0 +1,73 @@
+"""What every solver declares: its name, what it needs of a problem, and its options."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fenchel.problem import Problem
+from fenchel.result import Iterate
+
+Need = Callable[[Problem], str | None]  # None if met, else what is missing as the end of a sentence
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A generator of iterates with what it needs."""
+
+    name: str
+    run: Callable[..., Iterator[Iterate]]
+    needs: tuple[Need, ...]
+    __module__: str
+
+    def refusal(self, problem: Problem) -> str | None:
+        """Why the solver can't take this problem, or None if it can."""
+        return next((reason for need in self.needs if (reason := need(problem)) is not None), None)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The solver's own options with their defaults."""
+        parameters = inspect.signature(self.run).parameters.values()
+        return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+
+    @property
+    def summary(self) -> str:
+        """The first line of its documentation."""
+        return (inspect.getdoc(self.run) or "").partition("\n")[0]
+
+
+def solver(name: str, needs: tuple[Need, ...]) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
+    """Make a generator function a solver that ``minimize`` finds by name."""
+    return lambda run: Solver(name, run, needs, run.__module__)
+
+
+# ---- what a solver may need ----
+
+
+def smooth_loss(problem: Problem) -> str | None:
+    """A loss without corners, or one that does not say."""
+    smoothness = getattr(problem.loss, "smoothness", None)
+    return f"a smooth loss, and {_name(problem.loss)} has corners" if smoothness and math.isinf(smoothness()) else None
+
+
+def dual_steps(problem: Problem) -> str | None:
+    """A conjugate, and a dual step or a known smoothness in place of one."""
+    loss = problem.loss
+    if not hasattr(loss, "conjugate"):
+        return f"a loss with a conjugate, and {_name(loss)} has none"
+    if hasattr(loss, "dual_step"):
+        return None
+    smooth = hasattr(loss, "smoothness") and math.isfinite(loss.smoothness())
+    return None if smooth else f"a loss with a dual_step or a finite smoothness, and {_name(loss)} has neither"
+
+
+def separable(problem: Problem) -> str | None:
+    """A regularizer that is a sum over weights."""
+    return None if problem.regularizer.separable else f"a regularizer that is a sum over weights, and {_name(problem.regularizer)} is not"
+
+
+def _name(part: Any) -> str:
+    return type(part).__name__
