@@ -63,10 +63,10 @@ class Box(NamedTuple):
             raise ValueError("Box without a penalty needs finite bounds, or no certificate exists: give them, or a penalty such as L2(1e-6).")
 
     def low(self, j):
-        return self.lower[min(j, self.lower.shape[0] - 1)]
+        return self.lower[j] if self.lower.shape[0] > 1 else self.lower[0]
 
     def high(self, j):
-        return self.upper[min(j, self.upper.shape[0] - 1)]
+        return self.upper[j] if self.upper.shape[0] > 1 else self.upper[0]
 
     def term(self, w, j):
         return self.penalty.term(w, j) if self.low(j) <= w <= self.high(j) else math.inf

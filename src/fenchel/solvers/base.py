@@ -64,6 +64,16 @@ def dual_steps(problem: Problem) -> str | None:
     return None if smooth else f"a loss with a dual_step or a finite smoothness, and {_name(loss)} has neither"
 
 
+def smooth_or_smoothable(problem: Problem) -> str | None:
+    """A loss of known smoothness, or one with corners but a Lipschitz constant and a dual step to smooth it by."""
+    loss = problem.loss
+    if not hasattr(loss, "smoothness"):
+        return f"a loss that states its smoothness, and {_name(loss)} does not"
+    if math.isfinite(loss.smoothness()) or (hasattr(loss, "lipschitz") and hasattr(loss, "dual_step")):
+        return None
+    return f"a smooth loss, or one with a dual_step and a Lipschitz constant, and {_name(loss)} is neither"
+
+
 def separable(problem: Problem) -> str | None:
     """A regularizer that is a sum over weights."""
     return None if problem.regularizer.separable else f"a regularizer that is a sum over weights, and {_name(problem.regularizer)} is not"
