@@ -14,13 +14,14 @@ Both stopping rules of the paper are lower bounds on min P, and are handed on as
 
     P(w⁽ᵗ⁾) − ξ_t      and      P(w⁽ᵗ⁾) − (1 + ρ/μ)ε_t − ρκ/(2μ)·‖w⁽ᵗ⁾ − y⁽ᵗ⁻¹⁾‖².
 
-That is ``variant="faithful"``. ``variant="practical"`` makes one inner pass per outer step and lets the momentum grow
-like Nesterov's (t_k − 1)/t_{k+1}, restarting it whenever it points uphill, so that it need not know how strongly convex
-the problem really is; no inner gap is computed.
+That is ``variant="faithful"``. There, a loss with corners is smoothed with γ = ε/L² (section 4.5; L its Lipschitz
+constant, ε the accuracy wanted) and a regularizer that is not strongly convex gets curvature (section 4.4). Where
+R²/(λγ) ≤ 10m acceleration has nothing to gain, and plain Prox-SDCA runs instead.
 
-A loss with corners is smoothed with γ = ε/L² (section 4.5; L its Lipschitz constant, ε the accuracy wanted), a
-regularizer that is not strongly convex gets curvature (section 4.4). Where R²/(λγ) ≤ 10m acceleration has nothing to
-gain, and plain Prox-SDCA runs instead.
+``variant="practical"`` takes the problem as it is: the pull κ/2·‖w − y‖² is curvature enough for an inner pass, and
+dual steps handle corners. It makes one inner pass per outer step with κ = R²/(γm) (γ = 1 for losses with corners) and lets
+the momentum grow like Nesterov's (t_k − 1)/t_{k+1}, starting over whenever it points uphill, so that it need not know
+how strongly convex the problem really is. No inner gap is computed.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ from typing import Any
 import numpy as np
 
 from fenchel.losses.smoothed import Smoothed, SmoothedVector
-from fenchel.numeric import block_shuffled
+from fenchel.numeric import TINY, block_shuffled
 from fenchel.problem import Problem, read_weights
 from fenchel.result import Iterate
 from fenchel.solvers.base import dual_steps, separable, smooth_or_smoothable, solver
-from fenchel.solvers.sdca import curvatures, sdca, sdca_pass, sdca_vector_pass, start_alpha, strongly_convex, with_dual_step
+from fenchel.solvers.sdca import curvatures, sdca, sdca_pass, sdca_vector_pass, start_alpha, with_dual_step
 from fenchel.weights import weights_of
 
 VARIANTS = ("faithful", "practical")
-WORTH_IT = {"faithful": 10.0, "practical": 2.0}  # least R²/(λγm)
+WORTH_IT = 10.0  # the least R²/(λγm) that acceleration is for
 DENSE, DENSE_PULL = 0.05, 3.0  # rows that share most coordinates undo one another's steps: hold them closer to y
 
 
@@ -51,14 +52,13 @@ def accelerated_sdca(
     """Accelerated proximal SDCA: for weak regularization, where plain SDCA slows down."""
     if variant not in VARIANTS:
         raise ValueError(f"accelerated-sdca has no variant {variant!r}: choose 'faithful' or 'practical'.")
+    if variant == "practical":
+        return practical(with_dual_step(problem), start, rng)
     reduced = with_dual_step(smooth(strongly_convex(problem, accuracy), accuracy))
     lam, gamma = reduced.regularizer.strong_convexity(), 1.0 / reduced.loss.smoothness()
-    R2 = float((reduced.share * reduced.m * reduced.row_norms**2).max())
-    if R2 / (lam * gamma) <= WORTH_IT[variant] * reduced.m:
-        return sdca.run(problem, start=start, rng=rng, accuracy=accuracy)
-    inner = Inner(reduced, R2 / (gamma * reduced.m) - lam, start, rng)
-    if variant == "practical":
-        return practical(inner)
+    if largest_norm(reduced) ** 2 / (lam * gamma) <= WORTH_IT * reduced.m:
+        return sdca.run(reduced, start=start, rng=rng, accuracy=accuracy)
+    inner = Inner(reduced, largest_norm(reduced) ** 2 / (gamma * reduced.m) - lam, start, rng)
     # Added curvature lifts the optimum, by at most ε/2.
     return faithful(inner, slack=0.5 * accuracy if problem.regularizer.strong_convexity() == 0.0 else 0.0)
 
@@ -89,13 +89,15 @@ def faithful(inner: Inner, slack: float) -> Iterator[Iterate]:
                 break
 
 
-def practical(inner: Inner) -> Iterator[Iterate]:
+def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator) -> Iterator[Iterate]:
     """One inner pass per outer step, momentum by Nesterov's rule with restarts."""
-    problem = inner.problem
+    smoothness = problem.loss.smoothness()
+    kappa = largest_norm(problem) ** 2 / problem.m * (smoothness if math.isfinite(smoothness) else 1.0)
     if problem.design.nnz >= DENSE * problem.m * problem.n:
-        inner.kappa *= DENSE_PULL
+        kappa *= DENSE_PULL
+    inner = Inner(problem, kappa, start, rng)
     mu = problem.regularizer.strong_convexity() / 2.0
-    most = (math.sqrt(mu + inner.kappa) - math.sqrt(mu)) / (math.sqrt(mu + inner.kappa) + math.sqrt(mu))
+    most = (math.sqrt(mu + kappa) - math.sqrt(mu)) / (math.sqrt(mu + kappa) + math.sqrt(mu))
     inner.state.setdefault("t", 1.0)
     while True:
         w = inner.run_pass()
@@ -103,6 +105,11 @@ def practical(inner: Inner) -> Iterator[Iterate]:
         inner.state["t"] = (1.0 + math.sqrt(1.0 + 4.0 * t * t)) / 2.0
         inner.move(min((t - 1.0) / inner.state["t"], most))
         yield inner.iterate(w)
+
+
+def largest_norm(problem: Problem) -> float:
+    """R = max √s_i·‖x_i‖"""
+    return float((np.sqrt(problem.share * problem.m) * problem.row_norms).max())
 
 
 class Inner:
@@ -159,3 +166,11 @@ def smooth(problem: Problem, accuracy: float) -> Problem:
         return problem
     wrapper = SmoothedVector if problem.vector_valued else Smoothed
     return problem.replace(loss=wrapper(problem.loss, max(accuracy, 1e-12) / problem.loss.lipschitz() ** 2))
+
+
+def strongly_convex(problem: Problem, accuracy: float) -> Problem:
+    """The problem itself, or with λ/2·‖w‖², λ = ε/B², B ≥ ‖w*‖: ε/2-accurate then means ε-accurate for the original."""
+    if problem.regularizer.strong_convexity() > 0.0:
+        return problem
+    reach = problem.regularizer.reach(problem.objective_at_zero, problem.n * problem.outputs)
+    return problem.replace(regularizer=problem.regularizer.with_l2(accuracy / max(reach, TINY) ** 2))

@@ -74,6 +74,12 @@ def smooth_or_smoothable(problem: Problem) -> str | None:
     return f"a smooth loss, or one with a dual_step and a Lipschitz constant, and {_name(loss)} is neither"
 
 
+def strongly_convex_regularizer(problem: Problem) -> str | None:
+    """Curvature in every direction."""
+    regularizer = problem.regularizer
+    return None if regularizer.strong_convexity() > 0.0 else f"a strongly convex regularizer, and {_name(regularizer)} is not"
+
+
 def separable(problem: Problem) -> str | None:
     """A regularizer that is a sum over weights."""
     return None if problem.regularizer.separable else f"a regularizer that is a sum over weights, and {_name(problem.regularizer)} is not"

@@ -8,9 +8,6 @@ Minimization*, ICML 2014. Ω is λ-strongly convex with respect to some norm. Fo
     v ← v + s_i(α' − α_i)·x_i/m,   α_i ← α'
 
 which maximises a lower bound of the dual over α_i. Only the coordinates of x_i are touched, for every Ω.
-
-A regularizer that is not strongly convex (pure l1) gets a little curvature λ/2·‖w‖², λ = ε/B² with B ≥ ‖w*‖ and ε the
-accuracy wanted: by section 4.4, ε/2-accurate then is ε-accurate for the original (there, B = P(0)/σ).
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ from fenchel.losses.step_rule import StepRule, VectorStepRule
 from fenchel.numeric import TINY, block_shuffled
 from fenchel.problem import Problem, read_weights
 from fenchel.result import Iterate
-from fenchel.solvers.base import dual_steps, solver
+from fenchel.solvers.base import dual_steps, solver, strongly_convex_regularizer
 from fenchel.weights import Coupled, refresh, weights_of
 
 
@@ -62,10 +59,10 @@ def sdca_vector_pass(rows, y, share, loss, w, alpha, q, order):
     return accesses
 
 
-@solver("sdca", needs=(dual_steps,))
+@solver("sdca", needs=(dual_steps, strongly_convex_regularizer))
 def sdca(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float) -> Iterator[Iterate]:
-    """Proximal stochastic dual coordinate ascent: any loss with a conjugate, any regularizer."""
-    problem = with_dual_step(strongly_convex(problem, accuracy))
+    """Proximal stochastic dual coordinate ascent: any loss with a conjugate, any strongly convex regularizer."""
+    problem = with_dual_step(problem)
     alpha = start_alpha(problem, start)
     w = weights_of(problem.regularizer, problem.adjoint(alpha).reshape(-1))
     q = curvatures(problem)
@@ -78,14 +75,6 @@ def sdca(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, a
         if isinstance(w, Coupled):
             refresh(w)
         yield Iterate(read_weights(w).reshape(problem.shape), passes, accesses, alpha, w.v.reshape(problem.shape))
-
-
-def strongly_convex(problem: Problem, accuracy: float) -> Problem:
-    """The problem itself, or with just enough curvature added that ε/2-accurate means ε-accurate for the original."""
-    if problem.regularizer.strong_convexity() > 0.0:
-        return problem
-    reach = problem.regularizer.reach(problem.objective_at_zero, problem.n * problem.outputs)
-    return problem.replace(regularizer=problem.regularizer.with_l2(accuracy / max(reach, TINY) ** 2))
 
 
 def with_dual_step(problem: Problem) -> Problem:
