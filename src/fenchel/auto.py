@@ -1,11 +1,56 @@
-"""Which solver for which problem: a table, with its reasons. The first row that fits decides."""
+"""Which solver for which problem: a table, with its reasons. The first row that takes the problem decides."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 from fenchel.problem import Problem
+from fenchel.solvers import solvers
+
+WELL_CONDITIONED = 2.0  # R²/(λγm) up to which plain SDCA needs no help
+
+
+class Rule(NamedTuple):
+    """A solver, its options, when it is the one to take, and why."""
+
+    solver: str
+    options: dict[str, Any]
+    fits: Any
+    reason: str
+
+
+def well_conditioned(problem: Problem) -> bool:
+    """Whether a pass of SDCA solves a constant share of the problem: R²/(λγ) is no more than a few times m."""
+    smoothness = problem.loss.smoothness() if hasattr(problem.loss, "smoothness") else 1.0
+    strength = problem.regularizer.strong_convexity()
+    curvature = float((problem.share * problem.row_norms**2).max()) * (1.0 if math.isinf(smoothness) else smoothness)
+    return curvature <= WELL_CONDITIONED * strength
+
+
+RULES = (
+    Rule("sdca", {}, well_conditioned, "strong regularization: plain dual ascent converges in a few passes"),
+    Rule("accelerated-sdca", {"variant": "practical"}, lambda problem: True, "weak regularization: dual ascent with momentum"),
+    Rule("sdca", {}, lambda problem: True, "a regularizer in which the weights meet: dual ascent keeps their sum"),
+    Rule("fista", {}, lambda problem: True, "a loss known by its value and derivative alone"),
+    Rule("lbfgs", {}, lambda problem: True, "the same, with a regularizer in which the weights meet"),
+)
 
 
 def choose(problem: Problem) -> tuple[str, dict[str, Any]]:
-    return "sdca", {}
+    """The solver for a problem, with the options to give it.
+
+    >>> import numpy as np, fenchel as fl
+    >>> X, y = np.ones((100, 1)), np.ones(100)
+    >>> choose(fl.Problem(X, y, fl.Squared(), fl.L2(1.0)))
+    ('sdca', {})
+    >>> choose(fl.Problem(X, y, fl.Squared(), fl.L2(1e-6)))
+    ('accelerated-sdca', {'variant': 'practical'})
+    """
+    known = solvers()
+    for rule in RULES:
+        if known[rule.solver].refusal(problem) is None and rule.fits(problem):
+            return rule.solver, rule.options
+    loss, regularizer = type(problem.loss).__name__, type(problem.regularizer).__name__
+    missing = known["sdca"].refusal(problem)
+    raise ValueError(f"No solver takes {loss} with {regularizer}: the nearest, sdca, needs {missing}.")

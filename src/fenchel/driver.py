@@ -141,7 +141,7 @@ class _Run:
                     break
                 iterate = following
                 limit = self._limit_reached(iterate.passes, max_passes, time_limit)
-                if limit or iterate.z is not None or iterate.passes >= self.next_evaluation:
+                if limit or iterate.passes >= self.next_evaluation:
                     status = self.evaluate(iterate) or limit
         except KeyboardInterrupt:
             status = "interrupted"

@@ -8,42 +8,54 @@ import scipy.sparse as sp
 CHUNK = 20_000  # rows drawn at a time, to bound memory
 
 
-def make_text(m: int = 20_000, n: int = 47_236, nonzeros: int = 75, noise: float = 0.05, seed: int = 0) -> tuple[sp.csr_array, np.ndarray]:
+def make_text(
+    m: int = 20_000, n: int = 47_236, nonzeros: int = 75, contrast: float = 0.35, noise: float = 0.03, seed: int = 0
+) -> tuple[sp.csr_array, np.ndarray]:
     """Two-class text in the likeness of RCV1: Zipf-distributed words, tf-idf weights, rows of length 1.
 
-    Labels follow a linear rule on the words, with a share ``noise`` of them drawn at random.
+    The classes use the same words at different rates: the logarithms of the rates differ by 2·``contrast`` times a
+    standard normal number. A share ``noise`` of the labels is drawn at random. Repeated words leave a little less than
+    ``nonzeros`` different ones in a row, or a little more: it is a mean.
 
     >>> X, y = make_text(100, n=1000, nonzeros=20)
     >>> X.shape, sorted(set(y.tolist()))
     ((100, 1000), [-1.0, 1.0])
     """
     if min(m, n, nonzeros) < 1 or nonzeros > n or not 0.0 <= noise <= 1.0:
-        raise ValueError(f"make_text(m={m}, n={n}, nonzeros={nonzeros}, noise={noise}): sizes must be positive, nonzeros at most n, noise in [0, 1].")
+        raise ValueError(
+            f"make_text(m={m}, n={n}, nonzeros={nonzeros}, noise={noise}): sizes must be positive, nonzeros at most n, noise in [0, 1]."
+        )
     rng = np.random.default_rng(seed)
-    frequency = 1.0 / (np.arange(n) + 10.0)
-    frequency /= frequency.sum()
-    columns = rng.permutation(n)  # real vocabularies are not sorted by frequency
-    idf = np.log1p(1.0 / (frequency * nonzeros))
-    blocks = [_documents(min(CHUNK, m - first), n, nonzeros, frequency, idf, rng) for first in range(0, m, CHUNK)]
-    X = sp.csr_array(sp.vstack(blocks, format="csr"))
-    rule = rng.standard_normal(n) * (rng.random(n) < 0.3)
-    z = X @ rule
-    y = np.where(z > np.median(z), 1.0, -1.0)
+    common = 1.0 / (rng.permutation(n) + 10.0)  # real vocabularies are not sorted by frequency
+    tilt = contrast * rng.standard_normal(n)
+    rates = {label: np.cumsum(common * np.exp(label * tilt)) for label in (-1.0, 1.0)}
+    idf = np.log1p(common.sum() / (common * nonzeros))
+    drawn = _draws_for(nonzeros, common)
+    y = rng.choice([-1.0, 1.0], m)
+    X = sp.vstack([_documents(y[first : first + CHUNK], n, drawn, rates, idf, rng) for first in range(0, m, CHUNK)], format="csr")
     flipped = rng.random(m) < noise
     y[flipped] = rng.choice([-1.0, 1.0], flipped.sum())
-    X.indices = columns[X.indices].astype(np.int32)
-    X.indptr = X.indptr.astype(np.int32 if X.nnz < 2**31 else np.int64)
-    X.has_sorted_indices = False
-    X.sort_indices()
-    return X, y
+    return sp.csr_array(X), y
 
 
-def _documents(m: int, n: int, nonzeros: int, frequency: np.ndarray, idf: np.ndarray, rng: np.random.Generator) -> sp.csr_array:
-    drawn = max(1, round(nonzeros * 1.25))  # frequent words come up more than once
-    words = np.minimum(np.searchsorted(np.cumsum(frequency), rng.random((m, drawn))), n - 1)
-    rows = np.repeat(np.arange(m), drawn)
-    counts = sp.coo_array((np.ones(words.size), (rows, words.ravel())), shape=(m, n)).tocsr()
+def _draws_for(nonzeros: int, common: np.ndarray) -> int:
+    """How many words to draw so that about ``nonzeros`` different ones come up."""
+    p = common / common.sum()
+    draws = nonzeros
+    while draws < 20 * nonzeros and (1.0 - (1.0 - p) ** draws).sum() < nonzeros:
+        draws += max(1, nonzeros // 50)
+    return draws
+
+
+def _documents(y: np.ndarray, n: int, drawn: int, rates: dict[float, np.ndarray], idf: np.ndarray, rng: np.random.Generator) -> sp.csr_array:
+    words = np.empty((len(y), drawn), dtype=np.int32)
+    for label, cumulative in rates.items():
+        of_class = np.flatnonzero(y == label)
+        uniform = rng.random((len(of_class), drawn)) * cumulative[-1]
+        words[of_class] = np.minimum(np.searchsorted(cumulative, uniform), n - 1)
+    rows = np.repeat(np.arange(len(y), dtype=np.int32), drawn)
+    counts = sp.coo_array((np.ones(words.size), (rows, words.ravel())), shape=(len(y), n)).tocsr()
     counts.data = (1.0 + np.log(counts.data)) * idf[counts.indices]
     norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
     counts.data /= np.repeat(norms, np.diff(counts.indptr))
-    return sp.csr_array(counts)
+    return counts

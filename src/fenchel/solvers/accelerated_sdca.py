@@ -19,9 +19,10 @@ constant, ε the accuracy wanted) and a regularizer that is not strongly convex 
 R²/(λγ) ≤ 10m acceleration has nothing to gain, and plain Prox-SDCA runs instead.
 
 ``variant="practical"`` takes the problem as it is: the pull κ/2·‖w − y‖² is curvature enough for an inner pass, and
-dual steps handle corners. It makes one inner pass per outer step with κ = R²/(γm) (γ = 1 for losses with corners) and lets
-the momentum grow like Nesterov's (t_k − 1)/t_{k+1}, starting over whenever it points uphill, so that it need not know
-how strongly convex the problem really is. No inner gap is computed.
+dual steps handle corners. It makes one inner pass per outer step with κ = R²/(γm) (γ = 1 for losses with corners). The
+momentum grows like Nesterov's (t_k − 1)/t_{k+1} and starts over whenever it points uphill, so that it need not know how
+strongly convex the problem really is; a loss with corners gets none, for its inner passes leave errors that momentum
+would add up. No inner gap is computed.
 """
 
 from __future__ import annotations
@@ -92,12 +93,13 @@ def faithful(inner: Inner, slack: float) -> Iterator[Iterate]:
 def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator) -> Iterator[Iterate]:
     """One inner pass per outer step, momentum by Nesterov's rule with restarts."""
     smoothness = problem.loss.smoothness()
-    kappa = largest_norm(problem) ** 2 / problem.m * (smoothness if math.isfinite(smoothness) else 1.0)
+    has_corners = math.isinf(smoothness)
+    kappa = largest_norm(problem) ** 2 / problem.m * (1.0 if has_corners else smoothness)
     if problem.design.nnz >= DENSE * problem.m * problem.n:
         kappa *= DENSE_PULL
     inner = Inner(problem, kappa, start, rng)
     mu = problem.regularizer.strong_convexity() / 2.0
-    most = (math.sqrt(mu + kappa) - math.sqrt(mu)) / (math.sqrt(mu + kappa) + math.sqrt(mu))
+    most = 0.0 if has_corners else (math.sqrt(mu + kappa) - math.sqrt(mu)) / (math.sqrt(mu + kappa) + math.sqrt(mu))
     inner.state.setdefault("t", 1.0)
     while True:
         w = inner.run_pass()

@@ -1,0 +1,35 @@
+"""Short, slow twins of what fenchel computes fast: plain formulas on whole arrays, nothing incremental."""
+
+import numpy as np
+
+
+def squared_lp_link(v, strength, p, radius):
+    """argmax <v, w> − strength/(2(p−1))·‖w‖_p² over ‖w‖_p ≤ radius"""
+    q = p / (p - 1.0)
+    size = np.abs(v).max()
+    if size == 0.0:
+        return np.zeros_like(v)
+    x = v / size  # powers of v itself may leave the range of floating point
+    norm = (np.abs(x) ** q).sum() ** (1.0 / q)
+    w = size * norm ** (2.0 - q) * np.abs(x) ** (q - 1.0) * np.sign(x) / ((q - 1.0) * strength)
+    return w * min(1.0, radius / (size * norm / ((q - 1.0) * strength)))
+
+
+def entropy_link(v, strength, radius):
+    """radius·(e^{v/s} − e^{−v/s}) / Σ(e^{v/s} + e^{−v/s})"""
+    x = np.concatenate([v, -v]) / strength
+    e = np.exp(x - x.max())
+    p = radius * e / e.sum()
+    return p[: len(v)] - p[len(v) :]
+
+
+def dual_gain(loss, a, alpha, z, y, q):
+    """−φ*(−a) − <z, a> − q/2·‖a − α‖²: what a dual step maximises over a"""
+    return -loss.conjugate(-a, y) - np.dot(z, a) - 0.5 * q * np.sum((a - alpha) ** 2)
+
+
+def simplex_points(K, count, rng):
+    """Points of the simplex: its corners, its centre, and random ones inside and on its faces."""
+    inside = rng.dirichlet(np.ones(K), size=count)
+    near_faces = rng.dirichlet(np.full(K, 0.1), size=count)
+    return np.vstack([np.eye(K), np.full((1, K), 1.0 / K), inside, near_faces])
