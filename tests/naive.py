@@ -16,11 +16,12 @@ def squared_lp_link(v, strength, p, radius):
 
 
 def entropy_link(v, strength, radius):
-    """radius·(e^{v/s} − e^{−v/s}) / Σ(e^{v/s} + e^{−v/s})"""
-    x = np.concatenate([v, -v]) / strength
+    """radius·sinh(v/s) / Σ cosh(v/s)"""
+    x = np.abs(v) / strength
     e = np.exp(x - x.max())
-    p = radius * e / e.sum()
-    return p[: len(v)] - p[len(v) :]
+    # sinh and cosh over e^{max x}, without taking nearly equal numbers from each other
+    sinh, cosh = -np.expm1(-2.0 * x) * e, (1.0 + np.exp(-2.0 * x)) * e
+    return radius * np.sign(v) * sinh / cosh.sum()
 
 
 def dual_gain(loss, a, alpha, z, y, q):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fenchel import datasets
 from fenchel.compiled import compiled
 from fenchel.driver import Evaluation, minimize
 from fenchel.losses import (
@@ -49,5 +50,6 @@ __all__ = [
     "SquaredHinge",
     "SquaredLp",
     "compiled",
+    "datasets",
     "minimize",
 ]

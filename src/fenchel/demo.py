@@ -38,7 +38,7 @@ def run(rows: int, tol: float, seed: int) -> None:
         "sparse SVM": (SmoothHinge(1.0), ElasticNet(l2=1e-6, l1=1e-4)),
         "sparse logistic": (Logistic(), L1(5e-4)),
     }
-    table = Table("model", *(Column(name, justify="right") for name in COLUMNS), box=SIMPLE_HEAD)
+    table = Table("model", *(Column(name, justify="right") for name in COLUMNS), box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for name, (loss, regularizer) in models.items():
         clock = time.perf_counter()
         result = minimize(Problem(X[train], y[train], loss, regularizer), tol=tol, seed=seed, progress=console.is_terminal)

@@ -157,7 +157,8 @@ class _Run:
         objective = problem.objective(iterate.w, z)
         if objective < self.objective:
             self.objective, self.w = objective, iterate.w.copy()
-        self._raise_bound(iterate, z)
+        if math.isfinite(objective):
+            self._raise_bound(iterate, z)
         converged = self.gap <= self.target and self._verify()
         self._plan(iterate.passes)
         numbers = (iterate.passes, iterate.accesses, self.solver_seconds, objective, self.bound, self.gap, int(np.count_nonzero(iterate.w)))

@@ -201,7 +201,7 @@ class Problem:
     def _conjugate(self, v: np.ndarray, objective: float) -> float:
         """Ω*(v), or its value over the w that can still be optimal, where that is smaller."""
         exact = float((sum_conjugate_terms if self.regularizer.separable else whole_conjugate)(self.regularizer, v))
-        if math.isfinite(exact) or not math.isfinite(objective):
+        if math.isfinite(exact) or not math.isfinite(objective) or self.regularizer.strong_convexity() > 0.0:
             return exact
         if hasattr(self.regularizer, "conjugate_within"):
             return float(self.regularizer.conjugate_within(v, objective))

@@ -1,5 +1,6 @@
 """Laws that every loss obeys. A new file in fenchel/losses is tested by being there."""
 
+import itertools
 import math
 import pickle
 
@@ -45,7 +46,9 @@ LABELS = {"real": [-1.5, 0.0, 2.0], "binary": [-1.0, 1.0], "class": list(range(K
 OWN = [cls(**values) for name, cls in losses().items() for values in [{}, *PARAMETERS.get(name, [])]]
 SMOOTH = [loss for loss in OWN if math.isfinite(loss.smoothness())]
 CORNERED = [loss for loss in OWN if math.isinf(loss.smoothness())]
-SMOOTHED = [(SmoothedVector if loss.labels == "class" else Smoothed)(loss, gamma) for loss in [*CORNERED, Logistic()] for gamma in (0.1, 2.0)]
+SMOOTHED = [
+    (SmoothedVector if loss.labels == "class" else Smoothed)(loss, gamma) for loss in [*CORNERED, Logistic()] for gamma in (0.1, 2.0)
+]
 RULES = [(VectorStepRule if loss.labels == "class" else StepRule)(loss, 1.0 / loss.smoothness()) for loss in SMOOTH]
 EXACT = [loss for loss in OWN + SMOOTHED if not isinstance(loss, LINE_SEARCHED)]  # dual_step is the argmax
 ALL = OWN + SMOOTHED + RULES
@@ -68,7 +71,11 @@ def each(some):
 
 def predictions(loss, rng, count=40):
     if loss.labels == "class":
-        return [*(scale * rng.standard_normal(K) for scale in (0.3, 3.0) for _ in range(count // 2)), np.zeros(K), np.array([1.0, 0.0, 1.0])]
+        return [
+            *(scale * rng.standard_normal(K) for scale in (0.3, 3.0) for _ in range(count // 2)),
+            np.zeros(K),
+            np.array([1.0, 0.0, 1.0]),
+        ]
     corners = [-1.0, 0.0, 1.0, 2.0, -1.5]  # where the losses above have kinks
     return [*rng.uniform(-5.0, 5.0, count).tolist(), *corners]
 
@@ -279,7 +286,7 @@ def test_no_pair_violates_smoothness(loss, rng):
     constant = loss.smoothness()
     for y in LABELS[loss.labels]:
         zs = predictions(loss, rng)
-        for a, b in zip(zs, zs[1:], strict=False):
+        for a, b in itertools.pairwise(zs):
             assert np.linalg.norm(derivative(loss, a, y) - derivative(loss, b, y)) <= constant * np.linalg.norm(a - b) * (1.0 + 1e-9)
 
 
@@ -319,7 +326,8 @@ def test_a_loss_without_a_lipschitz_constant_has_unbounded_slopes(cls):
 
 @pytest.mark.parametrize("gamma", [0.05, 1.0, 3.0])
 @pytest.mark.parametrize(
-    ("general", "special"), [(lambda g: Smoothed(Hinge(), g), SmoothHinge), (lambda g: SmoothedVector(MulticlassHinge(), g), SmoothMulticlassHinge)]
+    ("general", "special"),
+    [(lambda g: Smoothed(Hinge(), g), SmoothHinge), (lambda g: SmoothedVector(MulticlassHinge(), g), SmoothMulticlassHinge)],
 )
 def test_smoothing_gives_the_hand_written_losses(general, special, gamma, rng):
     one, two = general(gamma), special(gamma)
@@ -360,7 +368,9 @@ def test_pickling_gives_the_same_loss(loss):
     assert type(again) is type(loss)
 
 
-@pytest.mark.parametrize("cls", [cls for cls in losses().values() if cls._fields and "tau" not in cls._fields], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize(
+    "cls", [cls for cls in losses().values() if cls._fields and "tau" not in cls._fields], ids=lambda cls: cls.__name__
+)
 def test_whole_numbers_become_floats(cls):
     whole, real = cls(*[1] * len(cls._fields)), cls(*[1.0] * len(cls._fields))
     assert whole == real

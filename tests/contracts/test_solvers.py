@@ -1,0 +1,146 @@
+"""Laws every solver obeys, on every pair of loss and regularizer it accepts."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fenchel as fl
+from fenchel.solvers import solvers
+from tests.references import data, instances, reference
+
+LOSSES, REGULARIZERS = instances()
+# Each way to run a solver, with the accuracy it is asked for: smoothing a loss with corners costs O(1/√accuracy) passes.
+WAYS = [("sdca", {}), ("accelerated-sdca", {}), ("accelerated-sdca", {"variant": "practical"}), ("fista", {}), ("lbfgs", {})]
+QUICK = {"hinge", "logistic", "squared", "softmax"}
+assert {name for name, _ in WAYS} == set(solvers()), "a new solver joins the laws here"
+
+
+def problem(loss, regularizer, convert=lambda X: X):
+    X, y = data(loss.labels)
+    return fl.Problem(convert(X), y, loss, regularizer)
+
+
+def accepted():
+    for (loss, chosen), (name, regularizer), (solver, options) in itertools.product(LOSSES.items(), REGULARIZERS.items(), WAYS):
+        if solvers()[solver].refusal(problem(chosen, regularizer)) is None:
+            marks = [] if loss in QUICK else [pytest.mark.slow]
+            yield pytest.param(loss, name, solver, options, id=f"{solver}-{options.get('variant', '')}-{loss}-{name}", marks=marks)
+
+
+@pytest.mark.parametrize(("loss", "regularizer", "solver", "options"), list(accepted()))
+def test_reaches_the_reference_optimum_and_certifies_it(loss, regularizer, solver, options):
+    chosen = problem(LOSSES[loss], REGULARIZERS[regularizer])
+    corners = np.isinf(LOSSES[loss].smoothness())
+    tol = 1e-2 if corners and solver == "accelerated-sdca" and not options else 1e-4
+    result = fl.minimize(chosen, solver, tol=tol, max_passes=20_000, **options)
+    best = reference(loss, regularizer)
+    assert result.converged, result.message
+    assert result.gap <= tol * chosen.objective_at_zero
+    assert result.objective - best <= result.gap + 1e-7, "the certificate is a promise"
+    assert result.dual_objective <= best + 1e-7, "a lower bound lies below the optimum"
+    assert result.objective >= best - 1e-7
+    assert chosen.objective(result.w) == pytest.approx(result.objective, rel=1e-12)
+
+
+@pytest.mark.parametrize(("loss", "regularizer"), [(x, r) for x in LOSSES for r in REGULARIZERS])
+def test_every_pair_has_a_solver(loss, regularizer):
+    chosen = problem(LOSSES[loss], REGULARIZERS[regularizer])
+    able = [solver.name for solver in solvers().values() if solver.refusal(chosen) is None]
+    assert able
+    for solver in solvers().values():
+        if solver.name not in able:
+            with pytest.raises(ValueError, match=f"{solver.name} needs .*: use solver='{able[0]}'"):
+                fl.minimize(chosen, solver.name)
+
+
+@pytest.mark.parametrize(("solver", "options"), WAYS)
+def test_same_seed_same_result(solver, options):
+    chosen = problem(fl.Logistic(), fl.L2(0.01))
+    first, second = (fl.minimize(chosen, solver, tol=0.0, max_passes=7, seed=3, **options) for _ in range(2))
+    assert np.array_equal(first.w, second.w)
+    assert np.array_equal(first.history["gap"], second.history["gap"])
+
+
+@pytest.mark.parametrize(("solver", "options"), [way for way in WAYS if way[0] != "lbfgs"])  # SciPy keeps its memory to itself
+def test_going_on_from_an_iterate_is_as_if_never_stopped(solver, options):
+    chosen = problem(fl.Logistic(), fl.L2(0.001))
+    straight = fl.minimize(chosen, solver, tol=0.0, max_passes=9, **options)
+    half = fl.minimize(chosen, solver, tol=0.0, max_passes=4, **options)
+    rest = fl.minimize(chosen, solver, tol=0.0, max_passes=5, start=half, seed=99, **options)
+    np.testing.assert_allclose(rest.iterate.w, straight.iterate.w, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "fortran", "float32", "csr-float32", "int64-indices"])
+@pytest.mark.parametrize(("solver", "options"), WAYS)
+def test_layout_and_precision_do_not_matter(layout, solver, options):
+    def int64(X):
+        X = sp.csr_array(X)
+        X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        return X
+
+    convert = {
+        "csr": sp.csr_array,
+        "csc": sp.csc_matrix,
+        "fortran": np.asfortranarray,
+        "float32": lambda X: X.astype(np.float32),
+        "csr-float32": lambda X: sp.csr_matrix(X.astype(np.float32)),
+        "int64-indices": int64,
+    }[layout]
+    exact = "float32" not in layout
+    regularizer = fl.L2(0.01) if solver == "lbfgs" else fl.ElasticNet(0.01, 0.01)
+    changes = (np.array, convert)
+    plain, other = (fl.minimize(problem(fl.SmoothHinge(), regularizer, c), solver, tol=0.0, max_passes=5, **options) for c in changes)
+    np.testing.assert_allclose(other.w, plain.w, rtol=0, atol=1e-9 if exact else 1e-4)
+
+
+@pytest.mark.parametrize(("solver", "options"), WAYS)
+@pytest.mark.parametrize("loss", ["logistic", "softmax"])
+def test_integer_weights_are_repeated_rows(solver, options, loss):
+    chosen = LOSSES[loss]
+    X, y = data(chosen.labels)
+    counts = np.arange(len(y)) % 3
+    weighted = fl.Problem(X, y, chosen, fl.L2(0.1), sample_weight=counts)
+    repeated = fl.Problem(np.repeat(X, counts, axis=0), np.repeat(y, counts), chosen, fl.L2(0.1))
+    results = [fl.minimize(p, solver, tol=1e-9, **options) for p in (weighted, repeated)]
+    assert all(result.converged for result in results)
+    np.testing.assert_allclose(results[0].w, results[1].w, atol=1e-3)
+    assert results[0].objective == pytest.approx(results[1].objective, abs=1e-8)
+
+
+@pytest.mark.parametrize(("solver", "options"), WAYS)
+def test_an_intercept_is_a_constant_feature(solver, options):
+    X, y = data("binary")
+    built_in = fl.minimize(fl.Problem(X, y, fl.Logistic(), fl.L2(0.05), intercept=2.0), solver, tol=1e-10, **options)
+    by_hand = fl.minimize(fl.Problem(np.c_[X, np.full(len(y), 2.0)], y, fl.Logistic(), fl.L2(0.05)), solver, tol=1e-10, **options)
+    np.testing.assert_allclose(built_in.w, by_hand.w, atol=1e-4)
+    assert built_in.coef.shape == (X.shape[1],)
+    assert built_in.intercept == pytest.approx(2.0 * built_in.w[-1])
+
+
+@pytest.mark.parametrize("loss", ["smooth-hinge", "hinge", "logistic"])
+@pytest.mark.parametrize("regularizer", ["l1", "elastic-net"])
+def test_the_papers_stopping_rules_are_true_bounds(loss, regularizer):
+    """What faithful acceleration claims by itself, on the way, must lie below the optimum: also through smoothing and added curvature."""
+    weak = {"l1": fl.L1(0.05), "elastic-net": fl.ElasticNet(l2=1e-3, l1=0.05)}[regularizer]
+    chosen = problem(LOSSES[loss], weak)
+    best = fl.minimize(chosen, "accelerated-sdca", tol=1e-7, max_passes=50_000, variant="practical").objective
+    steps = solvers()["accelerated-sdca"].run(chosen, start=None, rng=np.random.default_rng(0), accuracy=1e-3)
+    bounds = [iterate.lower_bound for iterate in itertools.islice(steps, 400)]
+    assert max(bounds) <= best + 1e-9
+    if loss != "hinge":
+        assert max(bounds) >= best - 0.1, "a bound that never comes near could not stop anything"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("l2", [1e-8, 1e-9])
+def test_acceleration_needs_fewer_passes_where_regularization_is_weak(l2):
+    X, y = fl.datasets.make_text(20_000, seed=1)
+    chosen = fl.Problem(X, y, fl.SmoothHinge(1.0), fl.ElasticNet(l2=l2, l1=1e-5))
+    accelerated = fl.minimize(chosen, "accelerated-sdca", tol=1e-3, max_passes=1000)
+    assert accelerated.converged
+    for other in ("sdca", "fista"):
+        assert not fl.minimize(chosen, other, tol=1e-3, max_passes=accelerated.passes).converged

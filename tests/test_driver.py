@@ -1,0 +1,167 @@
+"""The one loop: stopping, recording, resuming, interrupting, reporting."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import fenchel as fl
+from fenchel.result import STATUS
+from fenchel.solvers import solvers
+from tests.references import data
+
+
+@pytest.fixture
+def problem():
+    return fl.Problem(*data("binary"), fl.Logistic(), fl.L2(0.01))
+
+
+def test_stops_at_the_gap_asked_for(problem):
+    for tol in (1e-1, 1e-4, 1e-8):
+        result = fl.minimize(problem, tol=tol)
+        assert (result.status, result.converged) == ("converged", True)
+        assert result.gap <= tol * problem.objective_at_zero
+        assert result.gap == pytest.approx(result.objective - result.dual_objective)
+        assert problem.gap(result.w, result.alpha) <= result.gap + 1e-12, "anyone can check the certificate"
+
+
+def test_the_first_answer_may_do(problem):
+    result = fl.minimize(problem, tol=1.0)
+    assert result.converged
+    assert result.passes == 0
+    assert np.all(result.w == 0)
+
+
+def test_stops_after_max_passes(problem):
+    result = fl.minimize(problem, "sdca", tol=0.0, max_passes=5)
+    assert (result.status, result.converged, result.passes) == ("max_passes", False, 5)
+
+
+def test_stops_at_the_time_limit():
+    hard = fl.Problem(*data("binary"), fl.Hinge(), fl.L2(1e-9))
+    result = fl.minimize(hard, "sdca", tol=0.0, max_passes=math.inf, time_limit=0.05)
+    assert result.status == "time_limit"
+
+
+def test_a_callback_sees_the_run_and_may_stop_it(problem):
+    seen = []
+
+    def callback(evaluation):
+        seen.append(evaluation)
+        return evaluation.passes >= 3
+
+    result = fl.minimize(problem, "sdca", tol=0.0, callback=callback)
+    assert result.status == "callback"
+    assert [e.passes for e in seen] == result.history["passes"].tolist()
+    assert seen[-1].w.shape == problem.shape
+
+
+@pytest.mark.parametrize("solver", sorted(solvers()))
+def test_an_interrupt_returns_the_best_so_far(problem, solver):
+    def callback(evaluation):
+        if evaluation.passes >= 2:
+            raise KeyboardInterrupt
+
+    result = fl.minimize(problem, solver, tol=0.0, callback=callback)
+    assert result.status == "interrupted"
+    assert "best iterate up to then" in result.message
+    assert problem.objective(result.w) == pytest.approx(result.history["objective"].min())
+    assert problem.gap(result.w, result.alpha) <= result.gap + 1e-12
+
+
+def test_an_interrupt_inside_the_solver_keeps_the_certificate_exact(problem, monkeypatch):
+    """v is updated step by step and may be half done: the bound reported must come from α alone."""
+    from fenchel.solvers import sdca as module
+
+    whole, calls = module.sdca_pass, []
+
+    def broken(rows, y, share, loss, w, alpha, q, order):
+        calls.append(1)
+        if len(calls) == 4:
+            whole(rows, y, share, loss, w, alpha, q, order[: len(order) // 2])
+            w.v[:] += 1.0
+            raise KeyboardInterrupt
+        return whole(rows, y, share, loss, w, alpha, q, order)
+
+    monkeypatch.setattr(module, "sdca_pass", broken)
+    result = fl.minimize(problem, "sdca", tol=0.0)
+    assert result.status == "interrupted"
+    assert result.dual_objective == pytest.approx(problem.dual_objective(result.alpha), abs=1e-3)
+    assert result.dual_objective <= fl.minimize(problem, "lbfgs", tol=1e-10).objective
+
+
+def test_history_has_a_row_per_evaluation(problem):
+    history = fl.minimize(problem, "fista", tol=1e-6).history
+    assert history.COLUMNS == ("passes", "accesses", "seconds", "objective", "dual_objective", "gap", "nnz")
+    for column in ("passes", "accesses", "seconds"):
+        assert np.all(np.diff(history[column]) >= 0)
+    assert np.all(np.diff(history["gap"]) <= 0), "the best point and the best bound only get better"
+    frame = history.to_frame()
+    assert list(frame.columns) == list(history.COLUMNS)
+    assert len(frame) == len(history)
+
+
+def test_accesses_count_the_entries_read(problem):
+    result = fl.minimize(problem, "sdca", tol=0.0, max_passes=4)
+    assert result.history["accesses"][-1] == 4 * problem.design.nnz
+
+
+@pytest.mark.parametrize("kind", ["result", "iterate", "weights"])
+@pytest.mark.parametrize("solver", sorted(solvers()))
+def test_a_warm_start_begins_where_the_other_ended(problem, solver, kind):
+    first = fl.minimize(problem, solver, tol=1e-6)
+    start = {"result": first, "iterate": first.iterate, "weights": first.w}[kind]
+    again = fl.minimize(problem, solver, tol=1e-4, start=start)
+    assert again.passes <= 1
+    elsewhere = fl.minimize(problem, "fista", tol=1e-4, start=start)
+    assert elsewhere.passes <= 1
+
+
+def test_a_warm_start_from_another_problem_is_only_a_start(problem):
+    other = fl.Problem(*data("binary"), fl.Hinge(), fl.L2(0.5))
+    result = fl.minimize(problem, tol=1e-6, start=fl.minimize(other))
+    assert result.converged
+
+
+@pytest.mark.parametrize("start", [np.zeros(3), np.full(6, np.nan)])
+def test_a_start_that_does_not_fit_is_refused(problem, start):
+    with pytest.raises(ValueError, match="start ha|start ho"):
+        fl.minimize(problem, start=start)
+
+
+def test_threads_do_not_change_the_answer(problem, monkeypatch):
+    import fenchel.matrices
+
+    monkeypatch.setattr(fenchel.matrices, "PARALLEL_FROM", 0)
+    one, two = (fl.minimize(problem, "fista", tol=1e-8, threads=k) for k in (1, 2))
+    np.testing.assert_allclose(one.w, two.w, rtol=1e-9)
+
+
+def test_nothing_is_printed_unless_asked(problem, capfd):
+    fl.minimize(problem)
+    assert capfd.readouterr() == ("", "")
+    fl.minimize(problem, progress=True)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "gap" in err
+
+
+def test_every_status_is_a_sentence():
+    assert all(sentence[0].islower() and not sentence.endswith(".") for sentence in STATUS.values())
+
+
+def test_a_solver_that_diverges_is_told_so(problem, monkeypatch):
+    from fenchel import driver
+    from fenchel.solvers.base import Solver
+
+    def explode(problem, *, start, rng, accuracy):
+        yield fl.Iterate(np.ones(problem.shape), 1)
+        yield fl.Iterate(np.full(problem.shape, np.inf), 2)
+
+    monkeypatch.setattr(driver, "solvers", lambda: {"explode": Solver("explode", explode, (), __name__)})
+    with np.errstate(all="ignore"):
+        result = fl.minimize(problem, "explode")
+    assert result.status == "diverged"
+    assert np.isfinite(result.w).all()

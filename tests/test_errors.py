@@ -1,0 +1,94 @@
+"""Bad input gets one clear sentence that says what is wrong, where, and what to do; nothing is changed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fenchel as fl
+
+X = np.arange(12.0).reshape(4, 3)
+Y = np.array([1.0, -1.0, 1.0, -1.0])
+
+
+def spoilt(value, place):
+    bad = X.copy()
+    bad[place] = value
+    return bad
+
+
+def problem(X=X, y=Y, loss=fl.Hinge(), regularizer=fl.L2(1.0), **options):
+    return fl.Problem(X, y, loss, regularizer, **options)
+
+
+def wide():
+    return sp.csr_array((np.ones(1), np.array([2_500_000_000]), np.array([0, 1])), shape=(1, 3_000_000_000))
+
+
+CASES = {
+    "nan in X": (lambda: problem(spoilt(np.nan, (2, 1))), r"X\[2, 1\] is nan"),
+    "inf in sparse X": (lambda: problem(sp.csr_array(spoilt(np.inf, (1, 0)))), r"X\[1, 0\] is inf"),
+    "nan in CSC X": (lambda: problem(sp.csc_array(spoilt(np.nan, (3, 2)))), r"X\[3, 2\] is nan"),
+    "nan in y": (lambda: problem(y=np.array([1.0, np.nan, 1.0, -1.0]), loss=fl.Squared()), r"y\[1\] is nan"),
+    "labels 0 and 1": (lambda: problem(y=np.array([1, 0, 1, 0])), r"Hinge takes the labels -1 and \+1, and y\[1\] is 0"),
+    "labels from 1 that are no classes": (lambda: problem(y=np.array([0.5, 1, 2, 3]), loss=fl.Softmax()), r"classes 0, 1, .*y\[0\] is 0\.5"),
+    "negative class": (lambda: problem(y=np.array([0, 1, -1, 0]), loss=fl.Softmax()), r"y\[2\] is -1"),
+    "text labels": (lambda: problem(y=np.array(["a", "b", "a", "b"])), "y must hold numbers"),
+    "a matrix of labels": (lambda: problem(y=np.zeros((4, 2))), "one label per row"),
+    "too few labels": (lambda: problem(y=Y[:3]), "3 labels for the 4 rows"),
+    "no rows": (lambda: problem(X[:0], Y[:0]), "X has no rows"),
+    "no columns": (lambda: problem(X[:, :0]), "X has no columns"),
+    "one dimension": (lambda: problem(X[0]), "X must be a matrix"),
+    "text in X": (lambda: problem(np.array([["a"] * 3] * 4)), "X must hold real numbers"),
+    "complex X": (lambda: problem(X.astype(complex)), "X must hold real numbers"),
+    "too many columns": (lambda: problem(wide(), Y[:1]), "3,000,000,000 columns"),
+    "zero strength": (lambda: fl.L2(0), "strength must be positive"),
+    "negative strength": (lambda: fl.L1(-1.0), "strength must be positive"),
+    "infinite strength": (lambda: fl.ElasticNet(1.0, np.inf), "strength must be positive and finite"),
+    "elastic net without l1": (lambda: fl.ElasticNet(1.0, 0.0), r"use L2\(l2\)"),
+    "p too large": (lambda: fl.SquaredLp(1.0, p=2.5), r"p must lie in \(1, 2\]"),
+    "p = 1": (lambda: fl.SquaredLp(1.0, p=1.0), "for p = 1 use L1"),
+    "strength that is no number": (lambda: fl.L2("much"), "must be a number"),
+    "bounds the wrong way round": (lambda: fl.Box(1.0, 0.0), "lower bound"),
+    "bounds that do not fit": (lambda: problem(regularizer=fl.Box(np.zeros(2), np.ones(2))), "2 lower bounds for 3 weights"),
+    "negative sample weight": (lambda: problem(sample_weight=[1, -1, 1, 1]), r"sample_weight\[1\] is -1"),
+    "zero sample weights": (lambda: problem(sample_weight=np.zeros(4)), "zero for every row"),
+    "too few sample weights": (lambda: problem(sample_weight=[1.0]), "one weight per row"),
+    "a loss class": (lambda: problem(loss=fl.Hinge), r"write Hinge\(...\)"),
+    "a loss name": (lambda: problem(loss="hinges"), "did you mean 'hinge'"),
+    "a regularizer name": (lambda: problem(regularizer="l2"), "did you mean 'l2'"),
+    "something else as loss": (lambda: problem(loss=3), "is not a loss"),
+    "infinite intercept": (lambda: problem(intercept=np.inf), "intercept=inf"),
+    "unknown solver": (lambda: fl.minimize(problem(), "sdac"), "did you mean 'sdca'"),
+    "unknown option": (lambda: fl.minimize(problem(), "accelerated-sdca", varriant="practical"), "did you mean 'variant'"),
+    "option of a solver that has none": (lambda: fl.minimize(problem(), "sdca", restart=True), "sdca has no option 'restart'"),
+    "unknown variant": (lambda: fl.minimize(problem(), "accelerated-sdca", variant="fast"), "no variant 'fast'"),
+    "a solver that can't": (lambda: fl.minimize(problem(), "fista"), "fista needs a smooth loss, and Hinge has corners: use solver='accelerated-sdca' or 'sdca'"),
+    "negative tol": (lambda: fl.minimize(problem(), tol=-1.0), "tol=-1"),
+    "nan max_passes": (lambda: fl.minimize(problem(), max_passes=np.nan), "max_passes=nan"),
+    "zero time": (lambda: fl.minimize(problem(), time_limit=0.0), "time_limit=0"),
+    "half a thread": (lambda: fl.minimize(problem(), threads=0.5), "threads=0.5"),
+    "no problem": (lambda: fl.minimize(X), "minimize takes a fenchel.Problem"),
+    "wrong weights": (lambda: problem().objective(np.zeros(7)), r"w has shape \(7,\)"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_sentence(case):
+    act, expected = CASES[case]
+    with pytest.raises((ValueError, TypeError), match=expected) as error:
+        act()
+    message = str(error.value)
+    assert "\n" not in message
+    assert message.endswith(".")
+
+
+def test_a_refused_call_changes_nothing():
+    chosen = problem()
+    before = dict(vars(chosen))
+    with pytest.raises(ValueError, match="threads"):
+        fl.minimize(chosen, threads=-1)
+    with pytest.raises(ValueError, match="no solver"):
+        fl.minimize(chosen, "nonsense")
+    assert {k: id(v) for k, v in before.items()} == {k: id(v) for k, v in vars(chosen).items() if k in before}

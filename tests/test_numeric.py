@@ -1,0 +1,100 @@
+"""Small numerical functions against their definitions, and at the ends of the floating-point range."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fenchel.numeric import block_shuffled, clip, log1pexp, log_sum_exp, project_to_simplex, sigmoid, soft_threshold, xlogx
+
+reals = st.floats(-1e6, 1e6)
+lawful = settings(deadline=None, max_examples=100, database=None)
+
+
+def project(x):
+    out = np.full(len(x), np.nan)
+    project_to_simplex(np.array(x, dtype=np.float64), out)
+    return out
+
+
+@given(reals, reals, st.floats(0.0, 1e6))
+@lawful
+def test_clip_is_the_nearest_point_of_the_interval(x, low, width):
+    assert clip(x, low, low + width) == float(np.clip(x, low, low + width))
+
+
+@given(st.floats(-10.0, 10.0), st.floats(0.0, 10.0))
+@lawful
+def test_soft_threshold_minimises_its_definition(x, threshold):
+    u = soft_threshold(x, threshold)
+    best = 0.5 * (u - x) ** 2 + threshold * abs(u)
+    for rival in (0.0, x, u - 1e-3, u + 1e-3, x - threshold, x + threshold):
+        assert best <= 0.5 * (rival - x) ** 2 + threshold * abs(rival) + 1e-12
+
+
+@given(st.floats(-1e300, 1e300))
+@lawful
+def test_log1pexp_and_sigmoid_neither_overflow_nor_lose_their_symmetry(x):
+    assert log1pexp(x) == pytest.approx(np.logaddexp(0.0, x), rel=1e-14)
+    assert log1pexp(x) - log1pexp(-x) == pytest.approx(x, rel=1e-14, abs=1e-15)
+    assert sigmoid(x) + sigmoid(-x) == pytest.approx(1.0, rel=1e-15)
+
+
+def test_sigmoid_is_the_derivative_of_log1pexp():
+    for x in np.linspace(-30.0, 30.0, 61).tolist():
+        assert sigmoid(x) == pytest.approx((log1pexp(x + 1e-5) - log1pexp(x - 1e-5)) / 2e-5, abs=1e-9)
+    assert sigmoid(-700.0) == pytest.approx(math.exp(-700.0), rel=1e-14)  # small, but not rounded to nothing
+
+
+def test_xlogx_is_continuous_at_zero():
+    assert xlogx(0.0) == 0.0
+    assert xlogx(1e-300) == pytest.approx(0.0, abs=1e-296)
+    assert xlogx(2.0) == 2.0 * math.log(2.0)
+
+
+@given(st.lists(st.floats(-700.0, 700.0), min_size=1, max_size=6), st.sampled_from([0.0, 1e6, -1e6]))
+@lawful
+def test_log_sum_exp_is_its_definition_at_every_height(z, height):
+    # Only the differences count: at ±10⁶ the exponentials themselves would overflow or vanish.
+    z = np.array(z) + height
+    expected = z.max() + math.log(np.exp(z - z.max()).sum())
+    assert log_sum_exp(z) == pytest.approx(expected, rel=1e-14, abs=1e-14)
+
+
+@given(st.lists(st.floats(-5.0, 5.0), min_size=1, max_size=6))
+@lawful
+def test_projection_on_the_simplex_is_the_nearest_point(x):
+    p = project(x)
+    assert p.min() >= 0.0
+    assert p.sum() == pytest.approx(1.0, abs=1e-14)
+    # Nearest: the way to x makes an obtuse angle with the way to every corner, hence to every point.
+    assert ((np.eye(len(x)) - p) @ (x - p)).max() <= 1e-13
+
+
+@pytest.mark.parametrize("size", [1e3, 1e9, 1e17, 1e300])
+def test_projection_of_huge_vectors_is_still_on_the_simplex(size):
+    for x in ([1.0, 0.3, -1.0], [1.0, 1.0, 0.0], [0.3, 0.7, 0.1], [-1.0, -1.0, -2.0]):
+        p = project(size * np.array(x))
+        assert p.sum() == pytest.approx(1.0, abs=1e-12)
+        assert p.argmax() == np.argmax(x)
+
+
+@given(st.integers(1, 3000), st.integers(1, 100), st.integers(0, 5))
+@lawful
+def test_shuffled_blocks_visit_everything_once(m, block, seed):
+    order = block_shuffled(m, np.random.default_rng(seed), block)
+    assert np.array_equal(np.sort(order), np.arange(m))
+
+
+def test_shuffled_blocks_keep_neighbours_together_on_large_data_only():
+    neighbours = [(np.diff(block_shuffled(m, np.random.default_rng(0))) == 1).mean() for m in (64, 100_000)]
+    assert neighbours[0] < 0.1
+    assert neighbours[1] > 0.95
+
+
+def test_every_row_may_come_first():
+    rng = np.random.default_rng(0)
+    firsts = {int(block_shuffled(50, rng)[0]) for _ in range(1000)}
+    assert firsts == set(range(50))

@@ -1,0 +1,186 @@
+"""The objective, its dual and the bounds between them, against plain NumPy and against the definitions."""
+
+from __future__ import annotations
+
+import logging
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fenchel as fl
+from tests.references import data, instances, reference
+
+LOSSES, REGULARIZERS = instances()
+SEPARABLE = {name: r for name, r in REGULARIZERS.items() if r.separable}
+
+
+def problem(loss, regularizer, **options):
+    X, y = data(loss.labels)
+    return fl.Problem(X, y, loss, regularizer, **options)
+
+
+def feasible(chosen, seed=0, size=1.0):
+    """A random w in the domain of Ω."""
+    w = size * np.random.default_rng(seed).standard_normal(chosen.shape)
+    if chosen.regularizer.separable:
+        return chosen.prox(w, 1e-12)
+    radius = getattr(chosen.regularizer, "radius", np.inf)
+    return w * min(1.0, 0.9 * radius / np.abs(w).sum())
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_objective_is_the_weighted_mean_loss_plus_the_penalty(loss):
+    s = np.random.default_rng(1).random(40)
+    chosen = problem(LOSSES[loss], fl.ElasticNet(0.3, 0.2), sample_weight=s)
+    w = feasible(chosen)
+    X, y = data(LOSSES[loss].labels)
+    z = X @ w
+    mean = sum(si * LOSSES[loss].value(zi, yi) for si, zi, yi in zip(s, z, y, strict=True)) / s.sum()
+    assert chosen.objective(w) == pytest.approx(mean + 0.15 * (w**2).sum() + 0.2 * np.abs(w).sum())
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS)
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared", "absolute", "softmax", "multiclass-hinge"])
+def test_the_gap_is_never_negative_and_bounds_the_distance_to_the_optimum(loss, regularizer):
+    chosen = problem(LOSSES[loss], REGULARIZERS[regularizer])
+    best = reference(loss, regularizer)
+    for seed in range(5):
+        w = feasible(chosen, seed, size=10.0 ** (seed - 2))
+        alpha = chosen.dual_point(w)
+        assert chosen.dual_objective(alpha) <= best + 1e-7
+        assert chosen.lower_bound(alpha, objective=chosen.objective(w)) <= best + 1e-7
+        assert chosen.gap(w) >= chosen.objective(w) - best - 1e-7
+        assert chosen.gap(w, np.zeros_like(alpha)) >= chosen.objective(w) - best - 1e-7
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared", "smooth-hinge", "softmax", "smooth-multiclass-hinge", "huber"])
+@pytest.mark.parametrize("regularizer", [fl.L2(0.1), fl.SquaredLp(0.2, 1.5)], ids=["l2", "squared-lp"])
+def test_gradient_is_the_slope_of_the_objective(loss, regularizer):
+    chosen = problem(LOSSES[loss], regularizer)
+    w, direction = feasible(chosen, 1), feasible(chosen, 2)
+    h = 1e-6
+    slope = (chosen.objective(w + h * direction) - chosen.objective(w - h * direction)) / (2 * h)
+    assert (chosen.gradient(w) * direction).sum() == pytest.approx(slope, rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "multiclass-hinge"])
+def test_stochastic_subgradients_average_to_the_subgradient(loss):
+    s = np.random.default_rng(0).random(40)
+    chosen = problem(LOSSES[loss], fl.ElasticNet(0.1, 0.1), sample_weight=s)
+    w = feasible(chosen)
+    average = np.mean([chosen.subgradient(w, [i]) for i in range(40)], axis=0)
+    np.testing.assert_allclose(average, chosen.gradient(w), atol=1e-12)
+    np.testing.assert_allclose(chosen.subgradient(w, np.arange(40)), chosen.gradient(w), atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_subgradients_support_the_objective(loss):
+    chosen = problem(LOSSES[loss], fl.L1(0.1))
+    w = feasible(chosen, 3)
+    for seed in range(5):
+        other = feasible(chosen, seed + 10)
+        assert chosen.objective(other) >= chosen.objective(w) + (chosen.gradient(w) * (other - w)).sum() - 1e-9
+
+
+def test_constants():
+    X, y = data("binary")
+    chosen = problem(fl.Logistic(), fl.L2(0.1))
+    norms = np.linalg.norm(X, axis=1)
+    assert chosen.radius == pytest.approx(norms.max())
+    assert chosen.objective_at_zero == pytest.approx(np.log(2))
+    assert chosen.lipschitz == pytest.approx(norms.mean())
+    hessian = X.T @ X / len(y) / 4
+    assert chosen.smoothness >= np.linalg.eigvalsh(hessian).max()
+    assert np.isinf(problem(fl.Hinge(), fl.L2(0.1)).smoothness)
+
+
+def test_zero_outside_the_box_moves_the_reference_point():
+    chosen = problem(fl.Squared(), fl.Box(1.0, 2.0))
+    assert np.all(chosen.origin == 1.0)
+    assert chosen.objective_at_zero == chosen.objective(np.ones(6))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 6), st.integers(0, 10**6), st.floats(0.0, 1.0))
+def test_any_small_data_make_a_certified_problem(m, n, seed, density):
+    """More columns than rows, empty rows and columns, single rows, duplicates: all ordinary."""
+    rng = np.random.default_rng(seed)
+    X = sp.random(m, n, density=density, random_state=rng, format="csr")
+    y = rng.choice([-1.0, 1.0], m)
+    result = fl.minimize(fl.Problem(X, y, fl.Logistic(), fl.L2(0.1)), tol=1e-6)
+    assert result.converged
+    assert result.objective <= np.log(2) + 1e-12
+
+
+def test_x_is_not_copied_and_not_changed():
+    X, y = data("binary")
+    before = X.copy()
+    chosen = fl.Problem(X, y, fl.Logistic(), fl.L2(0.1))
+    fl.minimize(chosen, tol=1e-3)
+    assert np.shares_memory(chosen.design.rows.values, X)
+    assert np.array_equal(X, before)
+
+
+def test_a_forced_copy_is_told_at_debug_level(caplog):
+    X, y = data("binary")
+    with caplog.at_level(logging.DEBUG, logger="fenchel"):
+        fl.minimize(fl.Problem(sp.csc_array(X), y, fl.Logistic(), fl.L2(0.1)), "sdca")
+    assert "copying" in caplog.text
+
+
+@fl.compiled
+class Pseudo(NamedTuple):
+    """Pseudo-Huber, known by its value and derivative alone."""
+
+    width: float = 1.0
+
+    def value(self, z, y):
+        return self.width**2 * ((1.0 + ((z - y) / self.width) ** 2) ** 0.5 - 1.0)
+
+    def derivative(self, z, y):
+        return (z - y) / (1.0 + ((z - y) / self.width) ** 2) ** 0.5
+
+
+@fl.compiled
+class OwnLogistic(NamedTuple):
+    """A copy of the logistic loss without its dual step."""
+
+    def value(self, z, y):
+        return np.log1p(np.exp(-y * z))
+
+    def derivative(self, z, y):
+        return -y / (1.0 + np.exp(y * z))
+
+    def conjugate(self, u, y):
+        a = -u * y
+        if a < 0.0 or a > 1.0:
+            return np.inf
+        return (a * np.log(a) if a > 0.0 else 0.0) + ((1.0 - a) * np.log(1.0 - a) if a < 1.0 else 0.0)
+
+    def smoothness(self):
+        return 0.25
+
+
+@pytest.mark.parametrize("regularizer", [fl.L2(0.05), fl.L1(0.05), fl.ElasticNet(0.05, 0.05)], ids=["l2", "l1", "elastic-net"])
+def test_a_loss_of_ones_own_is_certified_by_its_value_and_derivative(regularizer):
+    X, y = data("real")
+    result = fl.minimize(fl.Problem(X, y, Pseudo(2), regularizer), tol=1e-6)
+    assert result.solver == "fista"
+    assert result.converged
+
+
+def test_a_loss_of_ones_own_gets_the_papers_step_rule():
+    X, y = data("binary")
+    own, ours = (fl.minimize(fl.Problem(X, y, loss, fl.L2(0.05)), "sdca", tol=1e-9) for loss in (OwnLogistic(), fl.Logistic()))
+    assert own.converged
+    np.testing.assert_allclose(own.w, ours.w, atol=1e-4)
+
+
+def test_a_loss_without_a_conjugate_is_told_which_solvers_take_it():
+    X, y = data("real")
+    with pytest.raises(ValueError, match="sdca needs a loss with a conjugate, and Pseudo has none: use solver='fista' or 'lbfgs'"):
+        fl.minimize(fl.Problem(X, y, Pseudo(), fl.L2(1.0)), "sdca")
