@@ -32,7 +32,10 @@ CASES = {
     "nan in CSC X": (lambda: problem(sp.csc_array(spoilt(np.nan, (3, 2)))), r"X\[3, 2\] is nan"),
     "nan in y": (lambda: problem(y=np.array([1.0, np.nan, 1.0, -1.0]), loss=fl.Squared()), r"y\[1\] is nan"),
     "labels 0 and 1": (lambda: problem(y=np.array([1, 0, 1, 0])), r"Hinge takes the labels -1 and \+1, and y\[1\] is 0"),
-    "labels from 1 that are no classes": (lambda: problem(y=np.array([0.5, 1, 2, 3]), loss=fl.Softmax()), r"classes 0, 1, .*y\[0\] is 0\.5"),
+    "labels from 1 that are no classes": (
+        lambda: problem(y=np.array([0.5, 1, 2, 3]), loss=fl.Softmax()),
+        r"classes 0, 1, .*y\[0\] is 0\.5",
+    ),
     "negative class": (lambda: problem(y=np.array([0, 1, -1, 0]), loss=fl.Softmax()), r"y\[2\] is -1"),
     "text labels": (lambda: problem(y=np.array(["a", "b", "a", "b"])), "y must hold numbers"),
     "a matrix of labels": (lambda: problem(y=np.zeros((4, 2))), "one label per row"),
@@ -64,7 +67,10 @@ CASES = {
     "unknown option": (lambda: fl.minimize(problem(), "accelerated-sdca", varriant="practical"), "did you mean 'variant'"),
     "option of a solver that has none": (lambda: fl.minimize(problem(), "sdca", restart=True), "sdca has no option 'restart'"),
     "unknown variant": (lambda: fl.minimize(problem(), "accelerated-sdca", variant="fast"), "no variant 'fast'"),
-    "a solver that can't": (lambda: fl.minimize(problem(), "fista"), "fista needs a smooth loss, and Hinge has corners: use solver='accelerated-sdca' or 'sdca'"),
+    "a solver that can't": (
+        lambda: fl.minimize(problem(), "fista"),
+        "fista needs a smooth loss, and Hinge has corners: use solver='accelerated-sdca' or 'sdca'",
+    ),
     "negative tol": (lambda: fl.minimize(problem(), tol=-1.0), "tol=-1"),
     "nan max_passes": (lambda: fl.minimize(problem(), max_passes=np.nan), "max_passes=nan"),
     "zero time": (lambda: fl.minimize(problem(), time_limit=0.0), "time_limit=0"),

@@ -5,9 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from fenchel.matrices import Design, rows_add, rows_adds
-from fenchel.problem import read_weights
 from fenchel.regularizers import L2, Box, ElasticNet, Entropy, SquaredLp
-from fenchel.weights import Plain, weights_of
+from fenchel.weights import Plain, read_weights, weights_of
 from tests.naive import entropy_link, squared_lp_link
 
 FEATURES = 40

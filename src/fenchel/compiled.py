@@ -34,8 +34,8 @@ from numba.misc.appdirs import AppDirs
 
 log = logging.getLogger("fenchel")
 PACKAGE = __name__.partition(".")[0]
-JIT = not numba.config.DISABLE_JIT
-OPTIONS = {"nogil": True, "error_model": "numpy"}  # numpy's rules: 1/0 is inf, so that loops vectorise
+JIT = not getattr(numba.config, "DISABLE_JIT", False)
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}  # numpy's rules: 1/0 is inf, so that loops vectorise
 STALE_AFTER_DAYS = 30
 
 T = TypeVar("T")
@@ -54,8 +54,9 @@ def reassociated(method: F) -> F:
 def compiled(definition: T) -> T:
     """Let a ``NamedTuple``'s methods (or a plain function) run in Python and in compiled kernels alike.
 
-    Fields annotated ``float`` accept integers and are stored as floats, so that ``Huber(1)`` and ``Huber(1.0)``
-    share one compiled kernel; fields annotated ``Vector`` become float64 arrays. A ``check`` method, if there is one, runs on construction and raises on bad values.
+    Fields annotated ``float`` accept integers and are stored as floats, so that ``Huber(1)`` and ``Huber(1.0)`` share one
+    compiled kernel; fields annotated ``Vector`` become float64 arrays. A ``check`` method, if there is one, runs on
+    construction and raises on bad values.
 
     >>> from typing import NamedTuple
     >>> @compiled
@@ -67,7 +68,7 @@ def compiled(definition: T) -> T:
     2.0
     """
     if not inspect.isclass(definition):
-        return numba.njit(**OPTIONS)(definition) if JIT else definition  # type: ignore[return-value]
+        return numba.njit(**OPTIONS)(definition) if JIT else definition
     if not (issubclass(definition, tuple) and hasattr(definition, "_fields")):
         raise TypeError(f"{definition.__name__} is not a NamedTuple: write `class {definition.__name__}(NamedTuple):`.")
     _construct_with_checks(definition)
@@ -85,7 +86,9 @@ def _construct_with_checks(cls: Any) -> None:
     @functools.wraps(plain_new)
     def __new__(klass: Any, *args: Any, **kwargs: Any) -> Any:
         plain = plain_new(klass, *args, **kwargs)
-        values = [convert(v, f"{klass.__name__}({f}=...)") if convert else v for v, convert, f in zip(plain, converters, cls._fields, strict=True)]
+        values = [
+            convert(v, f"{klass.__name__}({f}=...)") if convert else v for v, convert, f in zip(plain, converters, cls._fields, strict=True)
+        ]
         made = tuple.__new__(klass, values)
         if check is not None:
             check(made)
@@ -109,7 +112,7 @@ def _as_vector(value: Any, place: str) -> np.ndarray:
         raise TypeError(f"{place} must be a number or an array of numbers, not {value!r}.") from None
 
 
-Vector = Annotated[np.ndarray, "a number or an array, kept as a float64 vector"]
+Vector = Annotated[Any, "a number or an array, kept as a float64 vector"]
 CONVERTERS: dict[Any, Callable[[Any, str], Any]] = {float: _as_float, Vector: _as_vector}
 
 
@@ -145,7 +148,8 @@ def _teach_method(class_type: Any, name: str, method: Callable[..., Any]) -> Non
         return method
 
     implementation.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
-    overload_method(class_type, name, jit_options={**OPTIONS, **getattr(method, "jit_options", {})})(implementation)
+    overload: Any = overload_method  # takes jit_options, which its type hints leave out
+    overload(class_type, name, jit_options={**OPTIONS, **getattr(method, "jit_options", {})})(implementation)
 
 
 def _numba_type(cls: Any, field_types: tuple[Any, ...]) -> Any:
@@ -157,6 +161,7 @@ def kernel(function: F) -> F:
     if not JIT:
         return function
     fresh = numba.njit(**OPTIONS)(function)
+    ours = function.__module__.partition(".")[0] == PACKAGE
 
     @functools.cache
     def kept() -> Any:
@@ -168,7 +173,7 @@ def kernel(function: F) -> F:
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
-        return (kept() if all(map(_is_ours, args)) else fresh)(*args)
+        return (kept() if ours and all(map(_is_ours, args)) else fresh)(*args)
 
     return call  # type: ignore[return-value]
 
@@ -187,6 +192,10 @@ def source_hash() -> str:
     for path in sorted(root.rglob("*.py")):
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:20]
+
+
+if JIT:
+    source_hash()  # now, while the sources are those that are being imported
 
 
 @functools.cache
@@ -231,10 +240,8 @@ class _Locator(caching._CacheLocator):
 
 
 class _DiskCacheImpl(caching.CompileResultCacheImpl):
-    _locator_classes = [_Locator]
+    _locator_classes: Any = [_Locator]
 
 
 class _DiskCache(caching.FunctionCache):
     _impl_class = _DiskCacheImpl
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -52,5 +53,5 @@ def _cells(result: Result, seconds: float, accuracy: float) -> list[str]:
     return [*numbers, f"{np.count_nonzero(result.w):,}", f"{result.passes:g}", f"{seconds:.2f}"]
 
 
-def _accuracy(result: Result, X: object, y: np.ndarray) -> float:
-    return float(np.mean(np.sign(X @ result.w) == y))  # type: ignore[operator]
+def _accuracy(result: Result, X: Any, y: np.ndarray) -> float:
+    return float(np.mean(np.sign(X @ result.w) == y))

@@ -73,7 +73,9 @@ def minimize(
     """
     _check_limits(tol, max_passes, time_limit, threads)
     if not isinstance(problem, Problem):
-        raise TypeError(f"minimize takes a fenchel.Problem, not {type(problem).__name__}: build one with fenchel.Problem(X, y, loss, regularizer).")
+        raise TypeError(
+            f"minimize takes a fenchel.Problem, not {type(problem).__name__}: build one with fenchel.Problem(X, y, loss, regularizer)."
+        )
     chosen, options = find_solver(problem, solver, options)
     run = _Run(problem, chosen.name, tol, callback)
     rng = np.random.default_rng(seed)
@@ -186,7 +188,9 @@ class _Run:
     def _verify(self) -> bool:
         """Recompute the bound from α alone: what is reported does not rest on v, which solvers update step by step."""
         if self.alpha is not None and hasattr(self.problem.loss, "conjugate"):
-            self.bound = max(self.proven, self.problem.lower_bound(self.alpha, objective=self.objective, wanted=self.objective - self.target))
+            self.bound = max(
+                self.proven, self.problem.lower_bound(self.alpha, objective=self.objective, wanted=self.objective - self.target)
+            )
         return self.gap <= self.target
 
     def _plan(self, passes: float) -> None:
@@ -230,13 +234,21 @@ def _as_start(problem: Problem, start: Iterate | Result | np.ndarray | None, sol
     """The start as an iterate of this problem; a solver's private state is handed on only to the same solver."""
     if start is None:
         return None
-    iterate = start.iterate if isinstance(start, Result) else start if isinstance(start, Iterate) else Iterate(np.asarray(start, dtype=np.float64))
+    iterate = (
+        start.iterate
+        if isinstance(start, Result)
+        else start
+        if isinstance(start, Iterate)
+        else Iterate(np.asarray(start, dtype=np.float64))
+    )
     if iterate.w.shape != problem.shape:
         raise ValueError(f"start has weights of shape {iterate.w.shape}; this problem's have shape {problem.shape}.")
     if not np.isfinite(iterate.w).all():
         raise ValueError("start holds weights that are not finite: start from others, or from none.")
     iterate = iterate._replace(passes=0.0, accesses=0, v=None, z=None, lower_bound=-math.inf)
-    if iterate.alpha is not None and (len(iterate.alpha) != problem.m or not math.isfinite(problem._sum_conjugates(iterate.alpha, 1.0, None))):
+    if iterate.alpha is not None and (
+        len(iterate.alpha) != problem.m or not math.isfinite(problem._sum_conjugates(iterate.alpha, 1.0, None))
+    ):
         iterate = iterate._replace(alpha=None)
     if iterate.state.get("solver") != solver:
         return iterate._replace(state={})

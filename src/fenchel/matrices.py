@@ -12,6 +12,7 @@ Values may be float32 or float64; sums are always float64, for a certificate is 
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import os
@@ -26,6 +27,7 @@ from fenchel.weights import Plain
 
 log = logging.getLogger("fenchel")
 INT32_MAX = 2**31 - 1
+NOT_NUMBERS = "X must hold real numbers: encode text, dates and categories as numeric columns first."
 PARALLEL_FROM = 2_000_000  # entries; below, starting threads costs more than it saves
 
 
@@ -61,7 +63,7 @@ class DenseRows(NamedTuple):
     def norm(self, i, order):
         total = 0.0
         for j in range(self.values.shape[1]):
-            total = _grow_norm(total, abs(self.values[i, j]), order)
+            total = _grow_norm(total, np.float64(abs(self.values[i, j])), order)
         return _end_norm(total, order)
 
     def count(self, i):
@@ -105,7 +107,7 @@ class CsrRows(NamedTuple):
     def norm(self, i, order):
         total = 0.0
         for e in range(np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])):
-            total = _grow_norm(total, abs(self.data[e]), order)
+            total = _grow_norm(total, np.float64(abs(self.data[e])), order)
         return _end_norm(total, order)
 
     def count(self, i):
@@ -213,7 +215,7 @@ class Design:
         self.nnz = int(self.storage.nnz) if sp.issparse(self.storage) else self.m * self.columns
         self.nnz += self.m * bool(intercept)
         self.threads = available_threads()
-        self._rows: Any = None
+        self._csr: CsrRows | None = None
 
     @property
     def by_columns(self) -> bool:
@@ -225,15 +227,18 @@ class Design:
     @property
     def rows(self) -> Any:
         """The rows as kernels take them, the constant feature included."""
-        if self._rows is None:
-            if sp.issparse(self.storage):
+        rows = self._stored_rows()
+        return WithConstant(rows, self.intercept, self.columns) if self.intercept else rows
+
+    def _stored_rows(self) -> Any:
+        if sp.issparse(self.storage):
+            if self._csr is None:
                 if self.by_columns:
                     log.debug("X is CSC; row-wise methods need CSR: copying %d values.", self.storage.nnz)
-                rows = _csr_rows(self.storage.tocsr())
-            else:
-                rows = DenseRows(_writable(self.storage))
-            self._rows = WithConstant(rows, self.intercept, self.columns) if self.intercept else rows
-        return self._rows
+                self._csr = _csr_rows(self.storage.tocsr())
+            return self._csr
+        # Column-major rows are read in strides: block order brings neighbouring rows in with the same cache lines.
+        return DenseRows(_writable(self.storage))
 
     @property
     def _lines(self) -> tuple[Any, int]:
@@ -241,8 +246,7 @@ class Design:
         if self.by_columns:
             lines = _csr_rows(self.storage) if sp.issparse(self.storage) else DenseRows(_writable(self.storage.T))
             return lines, self.columns
-        rows = self.rows
-        return (rows.rows if self.intercept else rows), self.m
+        return self._stored_rows(), self.m
 
     def matvec(self, w: np.ndarray) -> np.ndarray:
         """X·w, for one weight vector or one per output."""
@@ -261,13 +265,13 @@ class Design:
         one = operand.ndim == 1
         bounds = self._shares(lines, count)
         if forward:
-            run = rows_dot if one else rows_dots
-            self._in_parallel([(run, lines, Plain(flat.reshape(-1)), a, b, out) for a, b in bounds])
+            dot: Any = rows_dot if one else rows_dots
+            self._in_parallel([(dot, lines, Plain(flat.reshape(-1)), a, b, out) for a, b in bounds])
             return out
-        run = rows_add if one else rows_adds
+        add: Any = rows_add if one else rows_adds
         parts = [out] + [np.zeros_like(out) for _ in bounds[1:]]
         jobs = zip(bounds, parts, strict=True)
-        self._in_parallel([(run, lines, flat, a, b, Plain(part.reshape(-1))) for (a, b), part in jobs])
+        self._in_parallel([(add, lines, flat, a, b, Plain(part.reshape(-1))) for (a, b), part in jobs])
         for part in parts[1:]:
             out += part
         return out
@@ -280,7 +284,7 @@ class Design:
         else:
             marks = np.linspace(0, count, threads + 1)[1:-1].astype(np.int64)
         edges = [0, *(int(mark) for mark in marks), count]
-        return list(zip(edges[:-1], edges[1:], strict=True))
+        return list(itertools.pairwise(edges))
 
     @staticmethod
     def _in_parallel(jobs: list[tuple[Any, ...]]) -> None:
@@ -310,14 +314,18 @@ def _as_storage(X: Any) -> Any:
     if m == 0 or n == 0:
         raise ValueError(f"X has no {'rows' if m == 0 else 'columns'} (its shape is {m} x {n}): nothing can be learnt from it.")
     if n > INT32_MAX:
-        raise ValueError(f"X has {n:,} columns, past the {INT32_MAX:,} that fenchel addresses: drop the columns that are never used, or hash them.")
+        raise ValueError(
+            f"X has {n:,} columns, past the {INT32_MAX:,} that fenchel addresses: drop the columns that are never used, or hash them."
+        )
     return storage
 
 
 def _dense_storage(X: Any) -> np.ndarray:
     values = np.asarray(X)
     if values.ndim != 2:
-        raise ValueError(f"X must be a matrix of rows and columns; it has {values.ndim} dimension(s): reshape it, for instance with X.reshape(-1, 1).")
+        raise ValueError(
+            f"X must be a matrix of rows and columns; it has {values.ndim} dimension(s): reshape it, for instance with X.reshape(-1, 1)."
+        )
     if values.dtype not in (np.float32, np.float64):
         values = _as_float64(values)
     if not (values.flags.c_contiguous or values.flags.f_contiguous):
@@ -331,15 +339,13 @@ def _dense_storage(X: Any) -> np.ndarray:
 
 
 def _as_float64(values: np.ndarray) -> np.ndarray:
-    if values.dtype.kind not in "fiub":
-        try:
-            values = values.astype(np.float64) if values.dtype.kind == "O" else None
-        except (TypeError, ValueError):
-            values = None
-        if values is None:
-            raise ValueError("X must hold real numbers: encode text, dates and categories as numeric columns first.")
+    if values.dtype.kind not in "fiubO":
+        raise ValueError(NOT_NUMBERS)
     log.debug("X is %s; kernels need float32 or float64: copying %d values.", values.dtype, values.size)
-    return values.astype(np.float64)
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(NOT_NUMBERS) from None
 
 
 def _sparse_storage(X: Any) -> Any:
@@ -358,7 +364,7 @@ def _sparse_storage(X: Any) -> Any:
         log.debug("X has unsorted or repeated indices; kernels need them sorted and unique: copying %d values.", X.nnz)
         X = X.copy()
         X.sum_duplicates()
-    bad = _first_nonfinite(X.data)
+    bad = _first_nonfinite(X.data[: X.indptr[-1]])
     if bad is not None:
         entry = bad[0]
         i, j = int(np.searchsorted(X.indptr, entry, side="right")) - 1, int(X.indices[entry])

@@ -62,14 +62,16 @@ def project_to_simplex(x, out):
     K = x.shape[0]
     total = 0.0
     shift = 0.0
+    largest = ordered[K - 1]  # differences count: the projection of huge x would be lost in rounding
     for k in range(K):
-        top = ordered[K - 1 - k]
+        top = ordered[K - 1 - k] - largest
         total += top
         candidate = (total - 1.0) / (k + 1)
-        if top > candidate:
-            shift = candidate
+        if top <= candidate:
+            break
+        shift = candidate
     for k in range(K):
-        out[k] = max(x[k] - shift, 0.0)
+        out[k] = max(x[k] - largest - shift, 0.0)
 
 
 def block_shuffled(m: int, rng: np.random.Generator, block: int = 64) -> np.ndarray:

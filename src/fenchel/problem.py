@@ -8,7 +8,6 @@ P(w) − D(α) bounds how far w is from optimal. From any w a dual point is free
 
 from __future__ import annotations
 
-import inspect
 import math
 from functools import cached_property
 from typing import Any
@@ -16,12 +15,24 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from fenchel.compiled import kernel
+from fenchel.checks import checked_labels, checked_part, checked_weights
 from fenchel.losses import losses
 from fenchel.matrices import Design
-from fenchel.registry import near
 from fenchel.regularizers import regularizers
-from fenchel.weights import weights_of
+from fenchel.sums import (
+    derivative_terms,
+    negative_derivatives,
+    negative_vector_derivatives,
+    prox_terms,
+    sum_conjugate_terms,
+    sum_conjugates,
+    sum_losses,
+    sum_terms,
+    whole_conjugate,
+    whole_gradient,
+    whole_value,
+)
+from fenchel.weights import read_weights, weights_of
 
 SCALING_STEPS = 12  # evaluations of D(cα) spent on finding the best c
 
@@ -43,15 +54,15 @@ class Problem:
     """
 
     def __init__(self, X: Any, y: Any, loss: Any, regularizer: Any, *, sample_weight: Any = None, intercept: float = 0.0) -> None:
-        self.loss = _checked(loss, "loss", "value", losses())
-        self.regularizer = _checked(regularizer, "regularizer", "separable", regularizers())
+        self.loss = checked_part(loss, "loss", "value", losses())
+        self.regularizer = checked_part(regularizer, "regularizer", "separable", regularizers())
         if not math.isfinite(intercept):
             raise ValueError(f"intercept={intercept}: give the constant feature a finite value, for instance 1.0.")
         self.design = Design(X, intercept)
         self.m, self.n = self.design.m, self.design.n
         self.labels = getattr(loss, "labels", "real")
-        self.y, self.outputs = _checked_labels(y, self.m, self.labels, type(loss).__name__)
-        self.share = _checked_weights(sample_weight, self.m) / self.m  # s_i / m
+        self.y, self.outputs = checked_labels(y, self.m, self.labels, type(loss).__name__)
+        self.share = checked_weights(sample_weight, self.m) / self.m  # s_i / m
         self._check_bounds()
 
     def _check_bounds(self) -> None:
@@ -179,7 +190,11 @@ class Problem:
             return self._dual_value(alpha, v, c, objective, z)
 
         # D(cα) is concave in c, with a corner where cv enters the domain of Ω* (pure l1).
-        corner = min(1.0, self.regularizer.l1 / max(float(np.abs(v).max()), 1e-300)) if self.regularizer.strong_convexity() == 0.0 and hasattr(self.regularizer, "l1") else 1.0
+        corner = (
+            min(1.0, self.regularizer.l1 / max(float(np.abs(v).max()), 1e-300))
+            if self.regularizer.strong_convexity() == 0.0 and hasattr(self.regularizer, "l1")
+            else 1.0
+        )
         best = max(value(1.0), value(corner)) if corner < 1.0 else value(1.0)
         if best >= wanted or value(0.999 * corner) <= best:
             return best
@@ -242,7 +257,9 @@ class Problem:
     def replace(self, *, loss: Any = None, regularizer: Any = None) -> Problem:
         """The same data under another loss or regularizer; nothing is copied or checked again."""
         other = Problem.__new__(Problem)
-        other.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("smoothness", "lipschitz", "objective_at_zero", "origin")})
+        other.__dict__.update(
+            {k: v for k, v in self.__dict__.items() if k not in ("smoothness", "lipschitz", "objective_at_zero", "origin")}
+        )
         other.loss = self.loss if loss is None else loss
         other.regularizer = self.regularizer if regularizer is None else regularizer
         return other
@@ -256,149 +273,3 @@ class Problem:
         if w.shape != self.shape:
             raise ValueError(f"w has shape {w.shape}; this problem's weights have shape {self.shape}.")
         return w
-
-
-# ---- kernels: sums over rows, then over weights ----
-
-
-@kernel
-def sum_losses(loss, z, y, share):
-    total = 0.0
-    for i in range(z.shape[0]):
-        total += share[i] * loss.value(z[i], y[i])
-    return total
-
-
-@kernel
-def negative_derivatives(loss, z, y, alpha):
-    for i in range(z.shape[0]):
-        alpha[i] = -loss.derivative(z[i], y[i])
-
-
-@kernel
-def negative_vector_derivatives(loss, z, y, alpha):
-    for i in range(z.shape[0]):
-        loss.derivative(z[i], y[i], alpha[i])
-        for k in range(z.shape[1]):
-            alpha[i, k] = -alpha[i, k]
-
-
-@kernel
-def sum_conjugates(loss, alpha, y, share, c):
-    total = 0.0
-    for i in range(alpha.shape[0]):
-        if share[i] > 0.0:
-            total += share[i] * loss.conjugate(-c * alpha[i], y[i])
-    return total
-
-
-@kernel
-def sum_terms(regularizer, w):
-    total = 0.0
-    for j in range(w.shape[0]):
-        total += regularizer.term(w[j], j)
-    return total
-
-
-@kernel
-def sum_conjugate_terms(regularizer, v):
-    total = 0.0
-    for j in range(v.shape[0]):
-        total += regularizer.conjugate_term(v[j], j)
-    return total
-
-
-@kernel
-def derivative_terms(regularizer, w, out):
-    for j in range(w.shape[0]):
-        out[j] = regularizer.derivative(w[j], j)
-
-
-@kernel
-def prox_terms(regularizer, x, step, out):
-    for j in range(x.shape[0]):
-        out[j] = regularizer.prox(x[j], step, j)
-
-
-@kernel
-def whole_value(regularizer, w):
-    return regularizer.value(w)
-
-
-@kernel
-def whole_conjugate(regularizer, v):
-    return regularizer.conjugate(v)
-
-
-@kernel
-def whole_gradient(regularizer, w, out):
-    regularizer.gradient(w, out)
-
-
-@kernel
-def read_weights(weights):
-    out = np.empty(weights.v.shape[0])
-    factor = weights.factor()
-    for j in range(out.shape[0]):
-        out[j] = factor * weights.raw(j)
-    return out
-
-
-# ---- what users may hand in ----
-
-
-def _checked(part: Any, role: str, mark: str, known: dict[str, Any]) -> Any:
-    if inspect.isclass(part):
-        raise TypeError(f"{role}={part.__name__} is a class: write {part.__name__}(...), with its parameters.")
-    if isinstance(part, str):
-        raise TypeError(f"{role}={part!r} is a name: give the object itself; {near(part, known)}")
-    if not hasattr(part, mark) or not hasattr(type(part), "_fields"):
-        names = ", ".join(cls.__name__ for cls in known.values())
-        raise TypeError(f"{role}={part!r} is not a {role}: give one of {names}, or your own NamedTuple under @fenchel.compiled.")
-    return part
-
-
-def _checked_labels(y: Any, m: int, labels: str, loss: str) -> tuple[np.ndarray, int]:
-    values = np.asarray(y)
-    if values.ndim != 1:
-        raise ValueError(f"y must be one label per row; it has shape {values.shape}.")
-    if len(values) != m:
-        raise ValueError(f"y has {len(values)} labels for the {m} rows of X: they must be as many.")
-    if values.dtype.kind not in "fiub":
-        raise ValueError(f"y must hold numbers, not {values.dtype}: encode the labels first ({_accepted(labels)} for {loss}).")
-    values = values.astype(np.float64)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise ValueError(f"y[{bad[0]}] is {values[bad[0]]}: every label must be finite.")
-    if labels == "binary":
-        wrong = np.flatnonzero(np.abs(values) != 1.0)
-        if len(wrong):
-            raise ValueError(f"{loss} takes the labels -1 and +1, and y[{wrong[0]}] is {values[wrong[0]]:g}: map your two classes to them, for instance with numpy.where(y == 1, 1, -1).")
-    if labels != "class":
-        return values, 1
-    wrong = np.flatnonzero((values < 0) | (values != np.floor(values)))
-    if len(wrong):
-        raise ValueError(f"{loss} takes the classes 0, 1, ..., K-1, and y[{wrong[0]}] is {values[wrong[0]]:g}: number your classes, for instance with numpy.unique(y, return_inverse=True)[1].")
-    outputs = int(values.max()) + 1
-    if outputs < 2 or outputs > max(m, 1000):
-        raise ValueError(f"{loss} takes the classes 0, 1, ..., K-1, and the largest label is {outputs - 1}: number at least two classes from 0 without gaps.")
-    return values.astype(np.int64), outputs
-
-
-def _accepted(labels: str) -> str:
-    return {"binary": "-1 and +1", "class": "0, 1, ..., K-1"}.get(labels, "any numbers")
-
-
-def _checked_weights(sample_weight: Any, m: int) -> np.ndarray:
-    if sample_weight is None:
-        return np.ones(m)
-    s = np.asarray(sample_weight, dtype=np.float64)
-    if s.shape != (m,):
-        raise ValueError(f"sample_weight has shape {s.shape} for the {m} rows of X: give one weight per row.")
-    wrong = np.flatnonzero(~(np.isfinite(s) & (s >= 0.0)))
-    if len(wrong):
-        raise ValueError(f"sample_weight[{wrong[0]}] is {s[wrong[0]]}: weights must be finite and not negative.")
-    total = s.sum()
-    if not total > 0.0:
-        raise ValueError("sample_weight is zero for every row: at least one must be positive.")
-    return s * (m / total)

@@ -36,7 +36,7 @@ class Iterate(NamedTuple):
 
     def copy(self) -> Iterate:
         """The same iterate in memory of its own."""
-        own = {k: v.copy() for k, v in self._asdict().items() if isinstance(v, np.ndarray)}
+        own: dict[str, Any] = {k: v.copy() for k, v in self._asdict().items() if isinstance(v, np.ndarray)}
         state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.state.items()}
         return self._replace(**own, state=state)
 

@@ -14,6 +14,8 @@ import numpy as np
 
 from fenchel.compiled import compiled, kernel
 
+SHRUNK = 1e-4  # how far S may fall before it is added up anew: what is left carries the rounding errors of its peak
+
 
 @compiled
 class Plain(NamedTuple):
@@ -60,7 +62,7 @@ class Coupled(NamedTuple):
     regularizer: Any
     v: np.ndarray
     images: np.ndarray
-    sums: np.ndarray  # [S, reference size, bound on |v| under the present reference]
+    sums: np.ndarray  # S, the reference size, the |v| that outgrows it, the largest S since it was set
 
     def raw(self, j):
         return self.images[j]
@@ -69,12 +71,16 @@ class Coupled(NamedTuple):
         return self.regularizer.factor(self.sums[0], self.sums[1])
 
     def shift(self, j, delta):
-        reference = self.sums[1]
-        self.sums[0] -= self.regularizer.mass(self.v[j], self.images[j], reference)
         self.v[j] += delta
-        self.images[j] = self.regularizer.image(self.v[j], reference)
-        self.sums[0] += self.regularizer.mass(self.v[j], self.images[j], reference)
         if abs(self.v[j]) > self.sums[2]:
+            self.refresh()
+            return
+        size = self.sums[1]
+        self.sums[0] -= self.regularizer.mass(self.v[j] - delta, self.images[j], size)
+        self.images[j] = self.regularizer.image(self.v[j], size)
+        self.sums[0] += self.regularizer.mass(self.v[j], self.images[j], size)
+        self.sums[3] = max(self.sums[3], self.sums[0])
+        if self.sums[0] < SHRUNK * self.sums[3]:
             self.refresh()
 
     def refresh(self):
@@ -89,6 +95,7 @@ class Coupled(NamedTuple):
             self.images[j] = self.regularizer.image(self.v[j], size)
             total += self.regularizer.mass(self.v[j], self.images[j], size)
         self.sums[0] = total
+        self.sums[3] = total
 
 
 @kernel
@@ -96,10 +103,20 @@ def refresh(weights):
     weights.refresh()
 
 
+@kernel
+def read_weights(weights):
+    """The weights as an ordinary vector."""
+    out = np.empty(weights.v.shape[0])
+    factor = weights.factor()
+    for j in range(out.shape[0]):
+        out[j] = factor * weights.raw(j)
+    return out
+
+
 def weights_of(regularizer: Any, v: np.ndarray) -> Any:
     """The weights w = ∇Ω*(v) of a flat vector v, as kernels take them. v is not copied: it moves with the weights."""
     if regularizer.separable:
         return Separable(regularizer, v)
-    weights = Coupled(regularizer, v, np.zeros_like(v), np.zeros(3))
+    weights = Coupled(regularizer, v, np.zeros_like(v), np.zeros(4))
     refresh(weights)
     return weights

@@ -353,7 +353,7 @@ def test_smoothing_moves_the_value_by_at_most_half_gamma_times_lipschitz_squared
 
 @pytest.mark.parametrize("cls", losses().values(), ids=losses())
 def test_labels_are_of_a_known_kind(cls):
-    assert cls.labels in LABELS
+    assert cls().labels in LABELS
 
 
 @each(SMOOTHED + RULES)

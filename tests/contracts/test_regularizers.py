@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fenchel.problem import read_weights
 from fenchel.regularizers import L1, L2, Box, ElasticNet, Entropy, SquaredLp, regularizers
-from fenchel.weights import weights_of
+from fenchel.weights import read_weights, weights_of
 from tests.naive import entropy_link, squared_lp_link
 
 INF, NAN = math.inf, math.nan

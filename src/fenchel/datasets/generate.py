@@ -47,7 +47,9 @@ def _draws_for(nonzeros: int, common: np.ndarray) -> int:
     return draws
 
 
-def _documents(y: np.ndarray, n: int, drawn: int, rates: dict[float, np.ndarray], idf: np.ndarray, rng: np.random.Generator) -> sp.csr_array:
+def _documents(
+    y: np.ndarray, n: int, drawn: int, rates: dict[float, np.ndarray], idf: np.ndarray, rng: np.random.Generator
+) -> sp.csr_array:
     words = np.empty((len(y), drawn), dtype=np.int32)
     for label, cumulative in rates.items():
         of_class = np.flatnonzero(y == label)

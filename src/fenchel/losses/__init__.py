@@ -8,7 +8,7 @@ Conventions. z is a prediction <w, x>, y a label. A loss is a ``NamedTuple`` und
     dual_step(alpha, z, y, q)    argmax_a −φ*(−a) − za − q/2·(a − alpha)²,  q > 0
     smoothness()                 1/γ, the Lipschitz constant of φ'; inf where φ has corners
     lipschitz()                  the Lipschitz constant of φ itself; absent where there is none
-    labels                       "real", "binary" (−1 and +1) or "class" (0 … K−1)
+    labels                       a property: "real" (the default), "binary" (−1 and +1) or "class" (0 … K−1)
     check()                      raise ValueError on parameters that make no sense
 
 For ``labels = "class"`` z, u and alpha are vectors with one entry per class, and ``derivative`` and ``dual_step`` write
@@ -58,4 +58,6 @@ def losses() -> dict[str, Any]:
     >>> losses()["smooth-hinge"]
     <class 'fenchel.losses.smooth_hinge.SmoothHinge'>
     """
-    return registry.members(sys.modules[__name__], lambda x: inspect.isclass(x) and isinstance(getattr(x, "labels", None), str))
+    return registry.members(
+        sys.modules[__name__], lambda x: inspect.isclass(x) and hasattr(x, "labels") and "loss" not in getattr(x, "_fields", ())
+    )

@@ -17,7 +17,9 @@ class Absolute(NamedTuple):
     2.0
     """
 
-    labels = "real"
+    @property
+    def labels(self):
+        return "real"
 
     def value(self, z, y):
         return abs(z - y)

@@ -19,10 +19,12 @@ class EpsilonInsensitive(NamedTuple):
 
     epsilon: float = 0.1
 
-    labels = "real"
+    @property
+    def labels(self):
+        return "real"
 
     def check(self):
-        if not self.epsilon >= 0.0:
+        if not 0.0 <= self.epsilon < math.inf:
             raise ValueError(f"EpsilonInsensitive(epsilon={self.epsilon}): the tolerance must not be negative.")
 
     def value(self, z, y):

@@ -17,7 +17,9 @@ class Hinge(NamedTuple):
     0.75
     """
 
-    labels = "binary"
+    @property
+    def labels(self):
+        return "binary"
 
     def value(self, z, y):
         return max(0.0, 1.0 - y * z)

@@ -19,7 +19,9 @@ class Huber(NamedTuple):
 
     delta: float = 1.0
 
-    labels = "real"
+    @property
+    def labels(self):
+        return "real"
 
     def check(self):
         if not (self.delta > 0.0 and math.isfinite(self.delta)):

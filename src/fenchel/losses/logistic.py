@@ -19,7 +19,9 @@ class Logistic(NamedTuple):
     0.693147
     """
 
-    labels = "binary"
+    @property
+    def labels(self):
+        return "binary"
 
     def value(self, z, y):
         return log1pexp(-y * z)

@@ -19,7 +19,9 @@ class Quantile(NamedTuple):
 
     tau: float = 0.5
 
-    labels = "real"
+    @property
+    def labels(self):
+        return "real"
 
     def check(self):
         if not 0.0 < self.tau < 1.0:

@@ -22,7 +22,9 @@ class SmoothHinge(NamedTuple):
 
     gamma: float = 1.0
 
-    labels = "binary"
+    @property
+    def labels(self):
+        return "binary"
 
     def check(self):
         if not (self.gamma > 0.0 and math.isfinite(self.gamma)):

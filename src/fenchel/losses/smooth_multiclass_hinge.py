@@ -18,17 +18,22 @@ from fenchel.losses.multiclass_hinge import simplex_of, simplex_step
 class SmoothMulticlassHinge(NamedTuple):
     """The multiclass hinge with its corners rounded: γ = 0 would be :class:`MulticlassHinge`.
 
+    >>> import numpy as np
     >>> SmoothMulticlassHinge(1.0).value(np.zeros(2), 0)
     0.25
     """
 
     gamma: float = 1.0
 
-    labels = "class"
+    @property
+    def labels(self):
+        return "class"
 
     def check(self):
         if not (self.gamma > 0.0 and math.isfinite(self.gamma)):
-            raise ValueError(f"SmoothMulticlassHinge(gamma={self.gamma}): gamma must be positive and finite; gamma = 0 is MulticlassHinge().")
+            raise ValueError(
+                f"SmoothMulticlassHinge(gamma={self.gamma}): gamma must be positive and finite; gamma = 0 is MulticlassHinge()."
+            )
 
     def value(self, z, y):
         u = np.empty(z.shape[0])

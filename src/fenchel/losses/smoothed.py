@@ -22,7 +22,9 @@ class Smoothed(NamedTuple):
     loss: Any
     gamma: float
 
-    labels = property(lambda self: self.loss.labels)
+    @property
+    def labels(self):
+        return self.loss.labels
 
     def value(self, z, y):
         u = self.derivative(z, y)
@@ -49,7 +51,9 @@ class SmoothedVector(NamedTuple):
     loss: Any
     gamma: float
 
-    labels = property(lambda self: self.loss.labels)
+    @property
+    def labels(self):
+        return self.loss.labels
 
     def value(self, z, y):
         u = np.empty(z.shape[0])

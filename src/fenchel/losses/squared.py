@@ -15,7 +15,9 @@ class Squared(NamedTuple):
     2.0
     """
 
-    labels = "real"
+    @property
+    def labels(self):
+        return "real"
 
     def value(self, z, y):
         return 0.5 * (z - y) ** 2

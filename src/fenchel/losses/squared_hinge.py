@@ -16,7 +16,9 @@ class SquaredHinge(NamedTuple):
     0.5
     """
 
-    labels = "binary"
+    @property
+    def labels(self):
+        return "binary"
 
     def value(self, z, y):
         return 0.5 * max(0.0, 1.0 - y * z) ** 2

@@ -18,7 +18,9 @@ class StepRule(NamedTuple):
     loss: Any
     gamma: float
 
-    labels = property(lambda self: self.loss.labels)
+    @property
+    def labels(self):
+        return self.loss.labels
 
     def value(self, z, y):
         return self.loss.value(z, y)
@@ -43,7 +45,9 @@ class VectorStepRule(NamedTuple):
     loss: Any
     gamma: float
 
-    labels = property(lambda self: self.loss.labels)
+    @property
+    def labels(self):
+        return self.loss.labels
 
     def value(self, z, y):
         return self.loss.value(z, y)

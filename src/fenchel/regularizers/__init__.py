@@ -1,7 +1,7 @@
 """Regularizers Ω(w), one file each.
 
 Conventions. A regularizer is a ``NamedTuple`` under ``@compiled``, with its strengths inside. Where Ω is a sum over
-weights (``separable = True``) it says what it does to weight number j:
+weights (the property ``separable`` is True) it says what it does to weight number j:
 
     term(w, j)                 its share of Ω
     conjugate_term(v, j)       max_w vw − term(w)
@@ -10,11 +10,11 @@ weights (``separable = True``) it says what it does to weight number j:
     derivative(w, j)           a subgradient of term
     with_l2(extra)             Ω + extra/2·‖w‖²
 
-Otherwise (``separable = False``) weights meet in one sum S = Σ mass(v_j), and w_j = factor(S)·image(v_j): see
-:class:`fenchel.weights.Coupled`; ``value(w)``, ``conjugate(v)`` and ``gradient(w, out)`` take whole vectors, ``dual_order()`` names the norm
-‖·‖_q dual to the one Ω is strongly convex in. ``strong_convexity()`` is 0 for a regularizer that is not; it then has
-``reach(objective, n)``, how far from 0 a w can lie whose objective is at most the given one. ``smooth`` is true where Ω
-is differentiable everywhere.
+Otherwise weights meet in one sum S = Σ mass(v_j), and w_j = factor(S)·image(v_j): see :class:`fenchel.weights.Coupled`;
+``value(w)``, ``conjugate(v)`` and ``gradient(w, out)`` take whole vectors, and ``dual_order()`` names the norm ‖·‖_q dual
+to the one Ω is strongly convex in. ``strong_convexity()`` is 0 for a regularizer that is not; it then has
+``reach(objective, n)``, how far from 0 a w can lie whose objective is at most the given one. The property ``smooth`` is
+true where Ω is differentiable everywhere.
 """
 
 from __future__ import annotations
@@ -40,4 +40,4 @@ def regularizers() -> dict[str, Any]:
     >>> sorted(regularizers())
     ['box', 'elastic-net', 'entropy', 'l1', 'l2', 'squared-lp']
     """
-    return registry.members(sys.modules[__name__], lambda x: inspect.isclass(x) and isinstance(getattr(x, "separable", None), bool))
+    return registry.members(sys.modules[__name__], lambda x: inspect.isclass(x) and hasattr(x, "separable"))

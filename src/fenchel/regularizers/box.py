@@ -16,7 +16,9 @@ from fenchel.regularizers.l2 import L2
 class NoPenalty(NamedTuple):
     """Ω = 0, for use inside a box."""
 
-    smooth = True
+    @property
+    def smooth(self):
+        return True
 
     def term(self, w, j):
         return 0.0
@@ -51,16 +53,28 @@ class Box(NamedTuple):
     upper: Vector
     penalty: Any = NoPenalty()
 
-    separable = True
+    @property
+    def separable(self):
+        return True
 
     def check(self):
-        if np.isnan(self.lower).any() or np.isnan(self.upper).any() or not (self.lower <= self.upper).all():
+        if self.lower.size != self.upper.size and 1 not in (self.lower.size, self.upper.size):
+            raise ValueError(f"Box has {self.lower.size} lower and {self.upper.size} upper bounds: give as many of both, or one for all.")
+        if (
+            np.isnan(self.lower).any()
+            or np.isnan(self.upper).any()
+            or not ((self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)).all()
+        ):
             raise ValueError("Box(lower, upper): every lower bound must be a number not above its upper bound.")
         if not getattr(self.penalty, "separable", isinstance(self.penalty, NoPenalty)):
-            raise ValueError(f"Box takes a penalty that is a sum over weights, such as L2 or ElasticNet; {type(self.penalty).__name__} is not.")
+            raise ValueError(
+                f"Box takes a penalty that is a sum over weights, such as L2 or ElasticNet; {type(self.penalty).__name__} is not."
+            )
         finite = np.isfinite(self.lower).all() and np.isfinite(self.upper).all()
         if isinstance(self.penalty, NoPenalty) and not finite:
-            raise ValueError("Box without a penalty needs finite bounds, or no certificate exists: give them, or a penalty such as L2(1e-6).")
+            raise ValueError(
+                "Box without a penalty needs finite bounds, or no certificate exists: give them, or a penalty such as L2(1e-6)."
+            )
 
     def low(self, j):
         return self.lower[j] if self.lower.shape[0] > 1 else self.lower[0]

@@ -21,7 +21,9 @@ class ElasticNet(NamedTuple):
     l2: float
     l1: float
 
-    separable = True
+    @property
+    def separable(self):
+        return True
 
     def check(self):
         positive(self, "l2", "use L1(l1) for a pure lasso penalty")

@@ -14,8 +14,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from fenchel.compiled import compiled
 from fenchel.numeric import xlogx
 from fenchel.regularizers.checks import positive
@@ -47,6 +45,7 @@ def split(w, radius):
 class Entropy(NamedTuple):
     """Entropy on the l1 ball of a radius: multiplicative updates, for when few of very many features matter.
 
+    >>> import numpy as np
     >>> round(Entropy(1.0, radius=1.0).value(np.zeros(4)), 12)
     0.0
     """
@@ -54,7 +53,9 @@ class Entropy(NamedTuple):
     strength: float
     radius: float = 1.0
 
-    separable = False
+    @property
+    def separable(self):
+        return False
 
     def check(self):
         positive(self, "strength")
@@ -86,8 +87,8 @@ class Entropy(NamedTuple):
         return self.strength * self.radius * (size / self.strength + math.log(total / (2.0 * v.shape[0])))
 
     def image(self, v, size):
-        top = size / self.strength
-        return math.exp(v / self.strength - top) - math.exp(-v / self.strength - top)
+        x = abs(v) / self.strength
+        return math.copysign(-math.expm1(-2.0 * x) * math.exp(x - size / self.strength), v)
 
     def mass(self, v, image, size):
         # cosh from sinh, both relative to e^{size/strength}

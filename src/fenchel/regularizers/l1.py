@@ -23,7 +23,9 @@ class L1(NamedTuple):
 
     l1: float
 
-    separable = True
+    @property
+    def separable(self):
+        return True
 
     def check(self):
         positive(self, "l1")

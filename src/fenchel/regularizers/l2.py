@@ -18,8 +18,13 @@ class L2(NamedTuple):
 
     l2: float
 
-    separable = True
-    smooth = True
+    @property
+    def separable(self):
+        return True
+
+    @property
+    def smooth(self):
+        return True
 
     def check(self):
         positive(self, "l2")

@@ -13,8 +13,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from fenchel.compiled import compiled
 from fenchel.numeric import TINY
 from fenchel.regularizers.checks import positive
@@ -39,6 +37,7 @@ def p_norm(x, p):
 class SquaredLp(NamedTuple):
     """Half the squared l_p norm over p − 1: between ridge (p = 2) and lasso-like sparsity (p near 1).
 
+    >>> import numpy as np
     >>> SquaredLp(1.0, p=2.0).value(np.array([3.0, 4.0]))
     12.5
     """
@@ -47,7 +46,9 @@ class SquaredLp(NamedTuple):
     p: float = 2.0
     radius: float = math.inf
 
-    separable = False
+    @property
+    def separable(self):
+        return False
 
     def check(self):
         positive(self, "strength")
@@ -95,7 +96,9 @@ class SquaredLp(NamedTuple):
             relative = abs(w[j]) / max(norm, TINY)
             out[j] = self.strength / (self.p - 1.0) * norm * math.copysign(relative ** (self.p - 1.0), w[j])
 
-    smooth = property(lambda self: math.isinf(self.radius))
+    @property
+    def smooth(self):
+        return math.isinf(self.radius)
 
     def strong_convexity(self):
         return self.strength

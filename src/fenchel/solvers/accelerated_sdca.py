@@ -35,11 +35,11 @@ import numpy as np
 
 from fenchel.losses.smoothed import Smoothed, SmoothedVector
 from fenchel.numeric import TINY, block_shuffled
-from fenchel.problem import Problem, read_weights
+from fenchel.problem import Problem
 from fenchel.result import Iterate
 from fenchel.solvers.base import dual_steps, separable, smooth_or_smoothable, solver
 from fenchel.solvers.sdca import curvatures, sdca, sdca_pass, sdca_vector_pass, start_alpha, with_dual_step
-from fenchel.weights import weights_of
+from fenchel.weights import read_weights, weights_of
 
 VARIANTS = ("faithful", "practical")
 WORTH_IT = 10.0  # the least R²/(λγm) that acceleration is for

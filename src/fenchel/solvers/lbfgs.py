@@ -43,7 +43,9 @@ def lbfgs(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, 
     def run(callback: Callable[[np.ndarray], None]) -> None:
         w = problem.origin if start is None else start.w
         options = {"maxcor": memory, "maxiter": 10**9, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0, "maxls": 50}
-        scipy_minimize(value_and_gradient, w.reshape(-1), jac=True, method="L-BFGS-B", bounds=_bounds(problem), callback=callback, options=options)
+        scipy_minimize(
+            value_and_gradient, w.reshape(-1), jac=True, method="L-BFGS-B", bounds=_bounds(problem), callback=callback, options=options
+        )
 
     for flat in each_callback(run):
         w = flat.reshape(problem.shape)

@@ -19,10 +19,10 @@ import numpy as np
 from fenchel.compiled import kernel
 from fenchel.losses.step_rule import StepRule, VectorStepRule
 from fenchel.numeric import TINY, block_shuffled
-from fenchel.problem import Problem, read_weights
+from fenchel.problem import Problem
 from fenchel.result import Iterate
 from fenchel.solvers.base import dual_steps, solver, strongly_convex_regularizer
-from fenchel.weights import Coupled, refresh, weights_of
+from fenchel.weights import Coupled, read_weights, refresh, weights_of
 
 
 @kernel

@@ -1,0 +1,77 @@
+"""The cost of one pass of every solver, as a ratio to X @ w plus X.T @ a in the same run (SciPy and BLAS, one thread)."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from common import best, dense, show, text
+from threadpoolctl import threadpool_limits
+
+import fenchel as fl
+from fenchel.solvers import solvers
+
+CASES = [
+    ("sdca", {}, fl.Hinge(), fl.L2(1e-5)),
+    ("sdca", {}, fl.SmoothHinge(), fl.ElasticNet(1e-5, 1e-5)),
+    ("sdca", {}, fl.Logistic(), fl.L2(1e-5)),
+    ("sdca", {}, fl.Squared(), fl.L2(1e-5)),
+    ("sdca", {}, fl.Hinge(), fl.SquaredLp(1e-5, p=1.5)),
+    ("sdca", {}, fl.Logistic(), fl.SquaredLp(1e-5, p=1.8)),
+    ("accelerated-sdca", {"variant": "practical"}, fl.SmoothHinge(), fl.ElasticNet(1e-8, 1e-5)),
+    ("accelerated-sdca", {}, fl.SmoothHinge(), fl.ElasticNet(1e-8, 1e-5)),
+    ("fista", {}, fl.SmoothHinge(), fl.ElasticNet(1e-8, 1e-5)),
+    ("lbfgs", {}, fl.Logistic(), fl.L2(1e-5)),
+]
+
+
+def seconds_a_pass(problem: fl.Problem, solver: str, options: dict[str, object], passes: int = 8) -> float:
+    """The quickest pass of several, the first (which compiles and allocates) left out."""
+    times = []
+    steps = solvers()[solver].run(problem, start=None, rng=np.random.default_rng(0), accuracy=1e-9, **options)
+    before = next(steps).passes
+    for _ in range(passes):
+        clock = time.perf_counter()
+        iterate = next(steps)
+        times.append((time.perf_counter() - clock) / max(1, iterate.passes - before))
+        before = iterate.passes
+    steps.close()
+    return min(times)
+
+
+def main() -> None:
+    rows: list[list[object]] = []
+    X, y = text()
+    D, yd = dense()
+    layouts = [
+        ("CSR", X, y),
+        ("CSR float32", X.astype(np.float32), y),
+        ("dense C", D, yd),
+        ("dense F", np.asfortranarray(D), yd),
+        ("dense float32", D.astype(np.float32), yd),
+    ]
+    for name, A, b in layouts:
+        w, a = np.ones(A.shape[1]), np.ones(A.shape[0])
+        wide = A.astype(np.float64)
+        with threadpool_limits(1):
+            yardstick = best(lambda wide=wide, w=w: wide @ w) + best(lambda wide=wide, a=a: wide.T @ a)
+        for solver, options, loss, regularizer in CASES:
+            problem = fl.Problem(A, b, loss, regularizer)
+            problem.design.threads = 1
+            ratio = seconds_a_pass(problem, solver, options) / yardstick
+            label = " ".join([solver, *map(str, options.values())])
+            rows.append(
+                [
+                    f"{name} {A.shape[0]:,} x {A.shape[1]:,}",
+                    label,
+                    type(loss).__name__,
+                    str(regularizer),
+                    round(1e3 * yardstick, 1),
+                    f"{ratio:.2f}",
+                ]
+            )
+    show("One pass, one thread, relative to X @ w + X.T @ a", ["data", "solver", "loss", "regularizer", "X@w + X.T@a (ms)", "ratio"], rows)
+
+
+if __name__ == "__main__":
+    main()
