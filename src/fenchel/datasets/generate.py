@@ -35,7 +35,10 @@ def make_text(
     X = sp.vstack([_documents(y[first : first + CHUNK], n, drawn, rates, idf, rng) for first in range(0, m, CHUNK)], format="csr")
     flipped = rng.random(m) < noise
     y[flipped] = rng.choice([-1.0, 1.0], flipped.sum())
-    return sp.csr_array(X), y
+    X = sp.csr_array(X)
+    if X.nnz < 2**31:  # many packages take nothing wider
+        X.indices, X.indptr = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False)
+    return X, y
 
 
 def _draws_for(nonzeros: int, common: np.ndarray) -> int:

@@ -45,7 +45,7 @@ class MulticlassHinge(NamedTuple):
     """The multiclass support vector machine: a unit margin between the true class and every other.
 
     >>> import numpy as np
-    >>> MulticlassHinge().value(np.array([0.5, 0.25, 0.0]), 0)
+    >>> float(MulticlassHinge().value(np.array([0.5, 0.25, 0.0]), 0))
     0.75
     """
 

@@ -19,7 +19,7 @@ class SmoothMulticlassHinge(NamedTuple):
     """The multiclass hinge with its corners rounded: γ = 0 would be :class:`MulticlassHinge`.
 
     >>> import numpy as np
-    >>> SmoothMulticlassHinge(1.0).value(np.zeros(2), 0)
+    >>> float(SmoothMulticlassHinge(1.0).value(np.zeros(2), 0))
     0.25
     """
 

@@ -22,7 +22,7 @@ class Softmax(NamedTuple):
     """Multinomial logistic regression.
 
     >>> import numpy as np
-    >>> round(Softmax().value(np.zeros(3), 0), 6)
+    >>> round(float(Softmax().value(np.zeros(3), 0)), 6)
     1.098612
     """
 

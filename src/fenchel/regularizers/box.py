@@ -60,11 +60,8 @@ class Box(NamedTuple):
     def check(self):
         if self.lower.size != self.upper.size and 1 not in (self.lower.size, self.upper.size):
             raise ValueError(f"Box has {self.lower.size} lower and {self.upper.size} upper bounds: give as many of both, or one for all.")
-        if (
-            np.isnan(self.lower).any()
-            or np.isnan(self.upper).any()
-            or not ((self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)).all()
-        ):
+        # NaN fails every comparison
+        if not ((self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)).all():
             raise ValueError("Box(lower, upper): every lower bound must be a number not above its upper bound.")
         if not getattr(self.penalty, "separable", isinstance(self.penalty, NoPenalty)):
             raise ValueError(
