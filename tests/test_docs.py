@@ -1,0 +1,45 @@
+"""The examples a reader copies first must run, and the two commands must be where .ci/run looks for them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+def test_examples_run_in_order(page):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert blocks
+    names: dict[str, object] = {"__name__": f"examples of {page}"}
+    sys.modules[str(names["__name__"])] = sys  # NamedTuple looks its module up
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)
+    if page == "README.md":
+        assert names["result"].converged
+
+
+@pytest.mark.parametrize("name", ["demo", "test"])
+def test_the_two_commands_are_marked(name):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    command = re.search(rf"<!-- {name} -->\n```bash\n(.+)\n```", text)
+    assert command
+    assert command.group(1).startswith("python3 -m venv .venv && ")
+
+
+def test_demo_prints_a_certificate():
+    done = subprocess.run([sys.executable, "-m", "fenchel", "demo", "--rows", "500"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for word in ("objective", "bound", "gap", "accuracy", "What the certificate means"):
+        assert word in done.stdout
+
+
+def test_the_command_line_refuses_nonsense():
+    done = subprocess.run([sys.executable, "-m", "fenchel", "demo", "--rows", "-3"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
