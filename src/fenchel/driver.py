@@ -117,7 +117,7 @@ class _Run:
         self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
         self.target = tol * problem.objective_at_zero
         self.history = History()
-        self.objective, self.bound, self.proven = math.inf, -math.inf, -math.inf
+        self.objective, self.bound, self.proven = problem.objective_at_zero, -math.inf, -math.inf
         self.w: np.ndarray = problem.origin
         self.alpha: np.ndarray | None = None
         self.solver_seconds, self.began = 0.0, time.perf_counter()
@@ -211,7 +211,7 @@ class _Run:
 
     def _result(self, status: str, iterate: Iterate, rng: np.random.Generator) -> Result:
         coef, intercept = self.problem.split(self.w)
-        state = {**iterate.state, "solver": self.solver, "rng": rng.bit_generator.state}
+        state = {**iterate.state, "solver": self.solver, "problem": self.problem.token, "rng": rng.bit_generator.state}
         return Result(
             w=self.w,
             alpha=self.alpha,
@@ -231,29 +231,21 @@ class _Run:
 
 
 def _as_start(problem: Problem, start: Iterate | Result | np.ndarray | None, solver: str, rng: np.random.Generator) -> Iterate | None:
-    """The start as an iterate of this problem; a solver's private state is handed on only to the same solver."""
+    """The start as an iterate of this problem; private state goes only to the same solver on the same problem."""
     if start is None:
         return None
-    iterate = (
-        start.iterate
-        if isinstance(start, Result)
-        else start
-        if isinstance(start, Iterate)
-        else Iterate(np.asarray(start, dtype=np.float64))
-    )
+    start = start.iterate if isinstance(start, Result) else start
+    iterate = start if isinstance(start, Iterate) else Iterate(np.asarray(start, dtype=np.float64))
     if iterate.w.shape != problem.shape:
         raise ValueError(f"start has weights of shape {iterate.w.shape}; this problem's have shape {problem.shape}.")
     if not np.isfinite(iterate.w).all():
         raise ValueError("start holds weights that are not finite: start from others, or from none.")
     iterate = iterate._replace(passes=0.0, accesses=0, v=None, z=None, lower_bound=-math.inf)
-    if iterate.alpha is not None and (
-        len(iterate.alpha) != problem.m or not math.isfinite(problem._sum_conjugates(iterate.alpha, 1.0, None))
-    ):
+    if iterate.alpha is not None and not problem.is_dual_point(iterate.alpha):
         iterate = iterate._replace(alpha=None)
-    if iterate.state.get("solver") != solver:
+    if (iterate.state.get("solver"), iterate.state.get("problem")) != (solver, problem.token):
         return iterate._replace(state={})
-    if "rng" in iterate.state:
-        rng.bit_generator.state = iterate.state["rng"]
+    rng.bit_generator.state = iterate.state["rng"]
     return iterate
 
 
@@ -261,8 +253,7 @@ def _origin(problem: Problem) -> Iterate:
     """Where a run without a start begins; α = 0 gives a bound that needs no pass over the data."""
     if not hasattr(problem.loss, "conjugate"):
         return Iterate(problem.origin)
-    shape = (problem.m, problem.outputs) if problem.vector_valued else (problem.m,)
-    return Iterate(problem.origin, alpha=np.zeros(shape), v=np.zeros(problem.shape))
+    return Iterate(problem.origin, alpha=np.zeros(problem.dual_shape), v=np.zeros(problem.shape))
 
 
 def _check_limits(tol: float, max_passes: float, time_limit: float | None, threads: int | None) -> None:

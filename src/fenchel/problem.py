@@ -9,6 +9,7 @@ P(w) − D(α) bounds how far w is from optimal. From any w a dual point is free
 from __future__ import annotations
 
 import math
+import uuid
 from functools import cached_property
 from typing import Any
 
@@ -64,6 +65,7 @@ class Problem:
         self.y, self.outputs = checked_labels(y, self.m, self.labels, type(loss).__name__)
         self.share = checked_weights(sample_weight, self.m) / self.m  # s_i / m
         self._check_bounds()
+        self.token = uuid.uuid4().hex  # tells an iterate of this problem from one of another
 
     def _check_bounds(self) -> None:
         size = self.n * self.outputs
@@ -85,6 +87,11 @@ class Problem:
     def shape(self) -> tuple[int, ...]:
         """The shape of w: (n,), or (n, K) for K classes."""
         return (self.n, self.outputs) if self.vector_valued else (self.n,)
+
+    @property
+    def dual_shape(self) -> tuple[int, ...]:
+        """The shape of α: (m,), or (m, K) for K classes."""
+        return (self.m, self.outputs) if self.vector_valued else (self.m,)
 
     # ---- primal ----
 
@@ -119,12 +126,9 @@ class Problem:
     def subgradient(self, w: np.ndarray, rows: Any) -> np.ndarray:
         """A subgradient at w of the objective on some rows only: a stochastic oracle, unbiased for uniform rows."""
         w = self._as_weights(w)
-        batch = self.design.storage[rows]
-        chosen = Problem.__new__(Problem)
-        chosen.__dict__.update(self.__dict__)
-        chosen.design = Design(batch, self.design.intercept)
-        chosen.m, chosen.y, chosen.share = chosen.design.m, self.y[rows], self.share[rows] * self.m / chosen.design.m
-        return chosen.gradient(w)
+        design = Design(self.design.storage[rows], self.design.intercept)
+        share = self.share[rows] * (self.m / design.m)
+        return self._changed(design=design, m=design.m, y=self.y[rows], share=share).gradient(w)
 
     def penalty_gradient(self, w: np.ndarray) -> np.ndarray:
         """∇Ω(w), or one subgradient."""
@@ -163,6 +167,10 @@ class Problem:
         alpha = np.asarray(alpha, dtype=np.float64)
         return self._dual_value(alpha, self.adjoint(alpha), 1.0, math.inf, None)
 
+    def is_dual_point(self, alpha: np.ndarray) -> bool:
+        """Whether α has the right shape and lies in the domain of φ*."""
+        return alpha.shape == self.dual_shape and math.isfinite(self._sum_conjugates(alpha, 1.0, None))
+
     def gap(self, w: np.ndarray, alpha: np.ndarray | None = None) -> float:
         """An upper bound on P(w) − min P: the objective less the best lower bound that α (or w itself) gives."""
         z = self.predict(w)
@@ -189,13 +197,13 @@ class Problem:
         def value(c: float) -> float:
             return self._dual_value(alpha, v, c, objective, z)
 
-        # D(cα) is concave in c, with a corner where cv enters the domain of Ω* (pure l1).
-        corner = (
-            min(1.0, self.regularizer.l1 / max(float(np.abs(v).max()), 1e-300))
-            if self.regularizer.strong_convexity() == 0.0 and hasattr(self.regularizer, "l1")
-            else 1.0
-        )
-        best = max(value(1.0), value(corner)) if corner < 1.0 else value(1.0)
+        best, corner = value(1.0), 1.0
+        if self.regularizer.strong_convexity() == 0.0:
+            # D(cα) is concave in c, with a corner where cv enters the domain of Ω*.
+            corner = min(1.0, self.regularizer.domain_scale(v.reshape(-1)))
+            best = max(best, value(corner))
+        elif z is not None and not hasattr(self.loss, "conjugate"):
+            return best
         if best >= wanted or value(0.999 * corner) <= best:
             return best
         found = minimize_scalar(lambda c: -value(c), bounds=(0.0, corner), method="bounded", options={"maxiter": SCALING_STEPS})
@@ -256,12 +264,15 @@ class Problem:
 
     def replace(self, *, loss: Any = None, regularizer: Any = None) -> Problem:
         """The same data under another loss or regularizer; nothing is copied or checked again."""
+        known = {"row_norms": self.row_norms, "radius": self.radius}
+        loss = self.loss if loss is None else loss  # a loss without fields is an empty tuple, and false
+        regularizer = self.regularizer if regularizer is None else regularizer
+        return self._changed(loss=loss, regularizer=regularizer, **known)
+
+    def _changed(self, **changes: Any) -> Problem:
         other = Problem.__new__(Problem)
-        other.__dict__.update(
-            {k: v for k, v in self.__dict__.items() if k not in ("smoothness", "lipschitz", "objective_at_zero", "origin")}
-        )
-        other.loss = self.loss if loss is None else loss
-        other.regularizer = self.regularizer if regularizer is None else regularizer
+        kept = {name: value for name, value in vars(self).items() if not isinstance(getattr(Problem, name, None), cached_property)}
+        vars(other).update({**kept, "token": uuid.uuid4().hex, **changes})
         return other
 
     def split(self, w: np.ndarray) -> tuple[np.ndarray, Any]:

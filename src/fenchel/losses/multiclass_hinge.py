@@ -13,7 +13,7 @@ import numpy as np
 from fenchel.compiled import compiled
 from fenchel.numeric import project_to_simplex
 
-FEASIBLE = 1e-9  # rounding allowed in Σp = 1
+FEASIBLE = 1e-11  # rounding allowed in Σp = 1
 
 
 @compiled

@@ -106,6 +106,12 @@ class Box(NamedTuple):
         corner = np.broadcast_to(np.maximum(np.abs(self.lower), np.abs(self.upper)), n)
         return float(np.linalg.norm(corner)) if np.isfinite(corner).all() else self.penalty.reach(objective, n)
 
+    def domain_scale(self, v):
+        """The largest c for which Ω*(cv) is finite: v counts where it pushes a weight without a bound."""
+        free = np.where(np.isinf(self.upper), v, 0.0), np.where(np.isinf(self.lower), -v, 0.0)
+        pushed = np.maximum(*free).clip(min=0.0)
+        return self.penalty.domain_scale(pushed) if pushed.any() else math.inf
+
     def within(self, objective):
         """The same box, cut to where weights with at most this objective can lie."""
         far = self.penalty.reach(objective, 1)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fenchel.compiled import compiled
-from fenchel.numeric import soft_threshold
+from fenchel.numeric import TINY, soft_threshold
 from fenchel.regularizers.checks import positive
 from fenchel.regularizers.elastic_net import ElasticNet
 
@@ -55,6 +55,10 @@ class L1(NamedTuple):
     def reach(self, objective, n):
         """A bound on ‖w‖₂ of any w whose objective is at most the given one."""
         return objective / self.l1
+
+    def domain_scale(self, v):
+        """The largest c for which Ω*(cv) is finite."""
+        return self.l1 / max(float(np.abs(v).max()), TINY)
 
     def conjugate_within(self, v, objective):
         """max <v,w> − Ω(w) over the w whose objective can be at most the given one: ‖w‖₁ ≤ objective/l1."""

@@ -29,12 +29,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from fenchel.losses.smoothed import Smoothed, SmoothedVector
-from fenchel.numeric import TINY, block_shuffled
+from fenchel.numeric import block_shuffled
 from fenchel.problem import Problem
 from fenchel.result import Iterate
 from fenchel.solvers.base import dual_steps, separable, smooth_or_smoothable, solver
@@ -43,6 +42,7 @@ from fenchel.weights import read_weights, weights_of
 
 VARIANTS = ("faithful", "practical")
 WORTH_IT = 10.0  # the least R²/(λγm) that acceleration is for
+LEAST = 1e-12  # a floor for accuracies: tol = 0 asks for more than floating point has
 DENSE, DENSE_PULL = 0.05, 3.0  # rows that share most coordinates undo one another's steps: hold them closer to y
 
 
@@ -61,7 +61,7 @@ def accelerated_sdca(
         return sdca.run(reduced, start=start, rng=rng, accuracy=accuracy)
     inner = Inner(reduced, largest_norm(reduced) ** 2 / (gamma * reduced.m) - lam, start, rng)
     # Added curvature lifts the optimum, by at most ε/2.
-    return faithful(inner, slack=0.5 * accuracy if problem.regularizer.strong_convexity() == 0.0 else 0.0)
+    return faithful(inner, slack=0.5 * max(accuracy, LEAST) if problem.regularizer.strong_convexity() == 0.0 else 0.0)
 
 
 def faithful(inner: Inner, slack: float) -> Iterator[Iterate]:
@@ -72,7 +72,7 @@ def faithful(inner: Inner, slack: float) -> Iterator[Iterate]:
     eta = math.sqrt(mu / rho)
     beta = (1.0 - eta) / (1.0 + eta)
     if "xi" not in inner.state:
-        inner.state["xi"] = (1.0 + eta**-2) * problem.gap(inner.y.reshape(problem.shape), inner.alpha)
+        inner.state["xi"] = (1.0 + eta**-2) * problem.gap(inner.y, inner.alpha)
     while True:
         epsilon = eta * inner.state["xi"] / (2.0 * (1.0 + eta**-2))
         xi = (1.0 - eta / 2.0) * inner.state["xi"]
@@ -94,7 +94,7 @@ def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator)
     """One inner pass per outer step, momentum by Nesterov's rule with restarts."""
     smoothness = problem.loss.smoothness()
     has_corners = math.isinf(smoothness)
-    kappa = largest_norm(problem) ** 2 / problem.m * (1.0 if has_corners else smoothness)
+    kappa = (largest_norm(problem) ** 2 or 1.0) / problem.m * (1.0 if has_corners else smoothness)
     if problem.design.nnz >= DENSE * problem.m * problem.n:
         kappa *= DENSE_PULL
     inner = Inner(problem, kappa, start, rng)
@@ -125,14 +125,12 @@ class Inner:
         origin = problem.origin if start is None else start.w
         self.y, self.w_old = self.state.get("y", origin), self.state.get("w_old", origin)
         self.passes, self.accesses = 0, 0
-        self._pulled: Any = None
+        self._pulled = problem.replace(regularizer=problem.regularizer.with_l2(kappa))
+        self._q = curvatures(self._pulled)
 
     def run_pass(self) -> np.ndarray:
         """One pass of Prox-SDCA; the weights it ends with."""
         problem = self.problem
-        if self._pulled is None:
-            self._pulled = problem.replace(regularizer=problem.regularizer.with_l2(self.kappa))
-            self._q = curvatures(self._pulled)
         u = weights_of(self._pulled.regularizer, (self.v + self.kappa * self.y).reshape(-1))
         step = sdca_vector_pass if problem.vector_valued else sdca_pass
         order = block_shuffled(problem.m, self.rng)
@@ -144,6 +142,7 @@ class Inner:
         return self.w
 
     def predict(self) -> np.ndarray:
+        """X·w, counted among the entries read."""
         self.accesses += self.problem.design.nnz
         return self.problem.predict(self.w)
 
@@ -167,7 +166,7 @@ def smooth(problem: Problem, accuracy: float) -> Problem:
     if math.isfinite(problem.loss.smoothness()):
         return problem
     wrapper = SmoothedVector if problem.vector_valued else Smoothed
-    return problem.replace(loss=wrapper(problem.loss, max(accuracy, 1e-12) / problem.loss.lipschitz() ** 2))
+    return problem.replace(loss=wrapper(problem.loss, max(accuracy, LEAST) / problem.loss.lipschitz() ** 2))
 
 
 def strongly_convex(problem: Problem, accuracy: float) -> Problem:
@@ -175,4 +174,4 @@ def strongly_convex(problem: Problem, accuracy: float) -> Problem:
     if problem.regularizer.strong_convexity() > 0.0:
         return problem
     reach = problem.regularizer.reach(problem.objective_at_zero, problem.n * problem.outputs)
-    return problem.replace(regularizer=problem.regularizer.with_l2(accuracy / max(reach, TINY) ** 2))
+    return problem.replace(regularizer=problem.regularizer.with_l2(max(accuracy, LEAST) / max(reach, LEAST) ** 2))

@@ -95,6 +95,5 @@ def curvatures(problem: Problem) -> np.ndarray:
 def start_alpha(problem: Problem, start: Iterate | None) -> np.ndarray:
     """The dual point to begin with: 0, the start's own, or the one its weights give."""
     if start is None:
-        shape = (problem.m, problem.outputs) if problem.vector_valued else (problem.m,)
-        return np.zeros(shape)
+        return np.zeros(problem.dual_shape)
     return problem.dual_point(start.w) if start.alpha is None else start.alpha.copy()
