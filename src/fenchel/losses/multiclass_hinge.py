@@ -28,6 +28,17 @@ def simplex_of(u, y):
 
 
 @compiled
+def value_by_derivative(loss, z, y):
+    """φ(z) = <z, u> − φ*(u) at u = φ'(z): Fenchel–Young, for losses whose derivative is the simpler thing to compute."""
+    u = np.empty(z.shape[0])
+    loss.derivative(z, y, u)
+    total = -loss.conjugate(u, y)
+    for k in range(z.shape[0]):
+        total += z[k] * u[k]
+    return total
+
+
+@compiled
 def simplex_step(alpha, z, y, q, gamma, out):
     """argmax over α' = e_y − p, p in the simplex, of α'_y − <z, α'> − γ/2·‖α'‖² − q/2·‖α' − α‖²: a projection."""
     target = np.empty(z.shape[0])

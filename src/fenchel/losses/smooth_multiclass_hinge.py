@@ -8,10 +8,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from fenchel.compiled import compiled
-from fenchel.losses.multiclass_hinge import simplex_of, simplex_step
+from fenchel.losses.multiclass_hinge import simplex_of, simplex_step, value_by_derivative
 
 
 @compiled
@@ -36,12 +34,7 @@ class SmoothMulticlassHinge(NamedTuple):
             )
 
     def value(self, z, y):
-        u = np.empty(z.shape[0])
-        self.derivative(z, y, u)
-        total = -self.conjugate(u, y)
-        for k in range(z.shape[0]):
-            total += z[k] * u[k]
-        return total
+        return value_by_derivative(self, z, y)
 
     def derivative(self, z, y, out):
         simplex_step(z, z, y, 0.0, self.gamma, out)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.compiled import compiled
+from fenchel.losses.multiclass_hinge import value_by_derivative
 
 
 @compiled
@@ -56,12 +57,7 @@ class SmoothedVector(NamedTuple):
         return self.loss.labels
 
     def value(self, z, y):
-        u = np.empty(z.shape[0])
-        self.derivative(z, y, u)
-        total = -self.conjugate(u, y)
-        for k in range(z.shape[0]):
-            total += z[k] * u[k]
-        return total
+        return value_by_derivative(self, z, y)
 
     def derivative(self, z, y, out):
         self.loss.dual_step(np.zeros(z.shape[0]), z, y, self.gamma, out)
