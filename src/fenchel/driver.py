@@ -180,7 +180,10 @@ class _Run:
         if alpha is None or not hasattr(problem.loss, "conjugate"):
             (alpha, v), source = problem.loss_gradient(z), z
         bound = problem.lower_bound(alpha, v, self.objective, source, wanted=self.objective - self.target)
-        self.proven = max(self.proven, iterate.lower_bound, bound if source is not None else -math.inf)
+        if iterate.lower_bound <= self.objective:  # one above it would be rounding, not proof
+            self.proven = max(self.proven, iterate.lower_bound)
+        if source is not None:
+            self.proven = max(self.proven, bound)
         if bound > self.bound:
             self.bound, self.alpha = bound, alpha.copy()
         self.bound = max(self.bound, self.proven)

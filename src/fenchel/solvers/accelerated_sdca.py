@@ -19,10 +19,10 @@ constant, ε the accuracy wanted) and a regularizer that is not strongly convex 
 R²/(λγ) ≤ 10m acceleration has nothing to gain, and plain Prox-SDCA runs instead.
 
 ``variant="practical"`` takes the problem as it is: the pull κ/2·‖w − y‖² is curvature enough for an inner pass, and
-dual steps handle corners. It makes one inner pass per outer step with κ = R²/(γm) (γ = 1 for losses with corners). The
-momentum grows like Nesterov's (t_k − 1)/t_{k+1} and starts over whenever it points uphill, so that it need not know how
-strongly convex the problem really is; a loss with corners gets none, for its inner passes leave errors that momentum
-would add up. No inner gap is computed.
+dual steps handle corners. It makes one inner pass per outer step with κ = R²/(γm), R² the mean of s_i‖x_i‖² (γ = 1 for
+losses with corners). The momentum grows like Nesterov's (t_k − 1)/t_{k+1} and starts over whenever it points uphill or
+‖w − y‖ grows, so that it need not know how strongly convex the problem really is, nor add up the errors of inexact
+passes; a loss with corners gets none, for its errors are too large. No inner gap is computed.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ from fenchel.weights import read_weights, weights_of
 VARIANTS = ("faithful", "practical")
 WORTH_IT = 10.0  # the least R²/(λγm) that acceleration is for
 LEAST = 1e-12  # a floor for accuracies: tol = 0 asks for more than floating point has
+ROUNDING = 1e-15  # of a sum relative to its terms, times the root of their number
+GROWN = 1.2  # how much ‖w − y‖² may grow before momentum starts over
 DENSE, DENSE_PULL = 0.05, 3.0  # rows that share most coordinates undo one another's steps: hold them closer to y
 
 
@@ -72,40 +74,49 @@ def faithful(inner: Inner, slack: float) -> Iterator[Iterate]:
     eta = math.sqrt(mu / rho)
     beta = (1.0 - eta) / (1.0 + eta)
     if "xi" not in inner.state:
+        inner.state["xi_holds"] = True
         inner.state["xi"] = (1.0 + eta**-2) * problem.gap(inner.y, inner.alpha)
     while True:
         epsilon = eta * inner.state["xi"] / (2.0 * (1.0 + eta**-2))
         xi = (1.0 - eta / 2.0) * inner.state["xi"]
-        while True:
+        solved = False
+        while not solved:
             w, z = inner.run_pass(), inner.predict()
             objective = problem.objective(w, z)
-            gap = inner.gap(w, objective)
+            gap, rounding = inner.gap(w, objective)
             drift = rho * kappa / (2.0 * mu) * float(np.sum((w - inner.y) ** 2))
-            excess = min((1.0 + rho / mu) * gap + drift, xi if gap <= epsilon else math.inf)
-            if gap <= epsilon:
+            # ε_t below rounding can't be seen to be reached; from there on ξ_t proves nothing.
+            solved = gap <= max(epsilon, rounding)
+            inner.state["xi_holds"] &= not solved or gap + rounding <= epsilon
+            excess = (1.0 + rho / mu) * (gap + rounding) + drift
+            if solved:
                 inner.state["xi"] = xi
                 inner.move(beta)
+                excess = min(excess, xi) if inner.state["xi_holds"] else excess
             yield inner.iterate(w, z, objective - excess - slack)
-            if gap <= epsilon:
-                break
 
 
 def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator) -> Iterator[Iterate]:
     """One inner pass per outer step, momentum by Nesterov's rule with restarts."""
     smoothness = problem.loss.smoothness()
     has_corners = math.isinf(smoothness)
-    kappa = (largest_norm(problem) ** 2 or 1.0) / problem.m * (1.0 if has_corners else smoothness)
+    R2 = float(problem.share @ problem.row_norms**2) or 1.0
+    kappa = R2 / problem.m * (1.0 if has_corners else smoothness)
     if problem.design.nnz >= DENSE * problem.m * problem.n:
         kappa *= DENSE_PULL
     inner = Inner(problem, kappa, start, rng)
     mu = problem.regularizer.strong_convexity() / 2.0
     most = 0.0 if has_corners else (math.sqrt(mu + kappa) - math.sqrt(mu)) / (math.sqrt(mu + kappa) + math.sqrt(mu))
-    inner.state.setdefault("t", 1.0)
+    t, least = inner.state.get("t", 1.0), inner.state.get("least", math.inf)
     while True:
         w = inner.run_pass()
-        t = 1.0 if np.sum((inner.y - w) * (w - inner.w_old)) > 0.0 else inner.state["t"]
-        inner.state["t"] = (1.0 + math.sqrt(1.0 + 4.0 * t * t)) / 2.0
-        inner.move(min((t - 1.0) / inner.state["t"], most))
+        distance = float(np.sum((w - inner.y) ** 2))
+        if np.sum((inner.y - w) * (w - inner.w_old)) > 0.0 or distance > GROWN * least:
+            t, least = 1.0, distance
+        least = min(least, distance)
+        t, t_old = (1.0 + math.sqrt(1.0 + 4.0 * t * t)) / 2.0, t
+        inner.move(min((t_old - 1.0) / t, most))
+        inner.state.update(t=t, least=least)
         yield inner.iterate(w)
 
 
@@ -136,8 +147,7 @@ class Inner:
         order = block_shuffled(problem.m, self.rng)
         self.accesses += step(problem.design.rows, problem.y, problem.share, problem.loss, u, self.alpha, self._q, order)
         self.passes += 1
-        self.u = u.v.reshape(problem.shape)
-        self.v = self.u - self.kappa * self.y
+        self.v = u.v.reshape(problem.shape) - self.kappa * self.y
         self.w = read_weights(u).reshape(problem.shape)
         return self.w
 
@@ -146,11 +156,18 @@ class Inner:
         self.accesses += self.problem.design.nnz
         return self.problem.predict(self.w)
 
-    def gap(self, w: np.ndarray, objective: float) -> float:
-        """The duality gap of the inner problem, P(w) being the outer objective."""
-        primal = objective + 0.5 * self.kappa * float(np.sum((w - self.y) ** 2))
-        conjugate = self._pulled._conjugate(self.u.reshape(-1), math.inf) - 0.5 * self.kappa * float(np.sum(self.y**2))
-        return primal + self.problem._sum_conjugates(self.alpha, 1.0, None) + conjugate
+    def gap(self, w: np.ndarray, objective: float) -> tuple[float, float]:
+        """The duality gap of the inner problem, P(w) being the outer objective; and how much of it may be rounding."""
+        self.v = self.problem.adjoint(self.alpha)  # afresh: the errors of v as updated step by step would count κ/λ-fold
+        u = self.v + self.kappa * self.y
+        terms = (
+            objective,
+            0.5 * self.kappa * float(np.sum((w - self.y) ** 2)),
+            self.problem._sum_conjugates(self.alpha, 1.0, None),
+            self._pulled._conjugate(u.reshape(-1), math.inf),
+            -0.5 * self.kappa * float(np.sum(self.y**2)),
+        )
+        return sum(terms), ROUNDING * math.sqrt(self.problem.m + self.problem.n) * sum(map(abs, terms))
 
     def move(self, beta: float) -> None:
         """y ← w + β(w − w_old)"""
