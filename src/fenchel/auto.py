@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from fenchel.problem import Problem
 from fenchel.solvers import solvers
 
+SMALL = 100_000  # entries of X
 WELL_CONDITIONED = 2.0  # R²/(λγm) up to which plain SDCA needs no help
 
 
@@ -28,8 +29,20 @@ def well_conditioned(problem: Problem) -> bool:
     return curvature <= WELL_CONDITIONED * strength
 
 
+def small(problem: Problem) -> bool:
+    """Few enough entries that the cost of a pass does not matter."""
+    return problem.design.nnz <= SMALL
+
+
+def rows_are_few(problem: Problem) -> bool:
+    """Fewer rows than weights, under a loss with corners: dual ascent on its own settles in few passes."""
+    return problem.m <= problem.n and hasattr(problem.loss, "smoothness") and math.isinf(problem.loss.smoothness())
+
+
 RULES = (
+    Rule("lbfgs", {}, small, "small and smooth: quasi-Newton steps cost nothing and do not mind badly scaled columns"),
     Rule("sdca", {}, well_conditioned, "strong regularization: plain dual ascent converges in a few passes"),
+    Rule("sdca", {}, rows_are_few, "fewer rows than weights: the dual is the smaller problem"),
     Rule("accelerated-sdca", {"variant": "practical"}, lambda problem: True, "weak regularization: dual ascent with momentum"),
     Rule("sdca", {}, lambda problem: True, "a regularizer in which the weights meet: dual ascent keeps their sum"),
     Rule("fista", {}, lambda problem: True, "a loss known by its value and derivative alone"),
@@ -42,10 +55,12 @@ def choose(problem: Problem) -> tuple[str, dict[str, Any]]:
 
     >>> import numpy as np, fenchel as fl
     >>> X, y = np.ones((100, 1)), np.ones(100)
-    >>> choose(fl.Problem(X, y, fl.Squared(), fl.L2(1.0)))
+    >>> choose(fl.Problem(X, y, fl.Hinge(), fl.L2(1.0)))
     ('sdca', {})
-    >>> choose(fl.Problem(X, y, fl.Squared(), fl.L2(1e-6)))
+    >>> choose(fl.Problem(X, y, fl.Hinge(), fl.L2(1e-6)))
     ('accelerated-sdca', {'variant': 'practical'})
+    >>> choose(fl.Problem(X, y, fl.Squared(), fl.L2(1e-6)))
+    ('lbfgs', {})
     """
     known = solvers()
     for rule in RULES:
@@ -53,4 +68,4 @@ def choose(problem: Problem) -> tuple[str, dict[str, Any]]:
             return rule.solver, rule.options
     loss, regularizer = type(problem.loss).__name__, type(problem.regularizer).__name__
     missing = known["sdca"].refusal(problem)
-    raise ValueError(f"No solver takes {loss} with {regularizer}: the nearest, sdca, needs {missing}.")
+    raise ValueError(f"No solver takes {loss} with {regularizer}: sdca would, but needs {missing}.")

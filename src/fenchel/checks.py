@@ -7,19 +7,66 @@ from typing import Any
 
 import numpy as np
 
+from fenchel.compiled import is_compiled
 from fenchel.registry import near
 
 
-def checked_part(part: Any, role: str, mark: str, known: dict[str, Any]) -> Any:
+def checked_part(part: Any, role: str, needs: tuple[str, ...], known: dict[str, Any]) -> Any:
     """The loss or regularizer itself, if it is one."""
+    names = {cls.__name__: name for name, cls in known.items()}
     if inspect.isclass(part):
         raise TypeError(f"{role}={part.__name__} is a class: write {part.__name__}(...), with its parameters.")
     if isinstance(part, str):
-        raise TypeError(f"{role}={part!r} is a name: give the object itself; {near(part, known)}")
-    if not hasattr(part, mark) or not hasattr(type(part), "_fields"):
-        names = ", ".join(cls.__name__ for cls in known.values())
-        raise TypeError(f"{role}={part!r} is not a {role}: give one of {names}, or your own NamedTuple under @fenchel.compiled.")
+        meant = known[part].__name__ if part in known else part
+        example = f"fenchel.{meant if meant in names else next(iter(names))}(...)"
+        raise TypeError(f"{role}={part!r} is a name: give the object itself, such as {example}; {near(meant, names)}")
+    if not isinstance(part, tuple) or not hasattr(part, "_fields"):
+        offered = ", ".join(names)
+        raise TypeError(f"{role}={part!r} is not a {role}: give one of {offered}, or your own NamedTuple under @fenchel.compiled.")
+    name = type(part).__name__
+    if not is_compiled(part):
+        raise TypeError(f"{name} is not compiled: put @fenchel.compiled above its class.")
+    missing = [need for need in needs if not hasattr(part, need)]
+    if missing:
+        raise TypeError(f"{name} is no {role}: it has no {missing[0]}, see the conventions in fenchel.{PLURALS[role]}.")
     return part
+
+
+PLURALS = {"loss": "losses", "regularizer": "regularizers"}
+TRIALS = (-2.0, -0.3, 0.4, 3.0)  # predictions at which a loss of the user's own is tried
+
+
+def try_loss(loss: Any, y: np.ndarray, outputs: int) -> None:
+    """Try a loss of the user's own in plain Python: it must run, be no less than 0, and fit its derivative."""
+    name = type(loss).__name__
+    for label in np.unique(y)[:3].tolist():
+        points: list[Any] = [z if outputs == 1 else z * np.cos(np.arange(outputs)) for z in TRIALS]
+        try:
+            values = [float(loss.value(z, label)) for z in points]
+            slopes = [_slope(loss, z, label) for z in points]
+        except Exception as error:
+            raise ValueError(f"{name} fails at z = {TRIALS[0]} and y = {label:g} with {type(error).__name__}: {error}.") from error
+        for z, value, slope in zip(points, values, slopes, strict=True):
+            if value < 0.0:
+                raise ValueError(
+                    f"{name}.value({z}, {label:g}) is {value:g}: a loss must not be negative; add what it takes, it may depend on y."
+                )
+            for other, higher in zip(points, values, strict=True):
+                tangent = value + float(np.sum(slope * (other - z)))
+                if np.isfinite(tangent) and tangent > higher + 1e-7 * (1.0 + abs(higher) + abs(tangent)):
+                    raise ValueError(
+                        f"{name}: its derivative at z = {z}, y = {label:g} does not fit its values, for the tangent lies above "
+                        f"the value at {other}: "
+                        "check the derivative's sign and factor, and that the loss is convex."
+                    )
+
+
+def _slope(loss: Any, z: Any, label: float) -> Any:
+    if np.ndim(z) == 0:
+        return float(loss.derivative(z, label))
+    out = np.empty_like(z)
+    loss.derivative(z, int(label), out)
+    return out
 
 
 def checked_labels(y: Any, m: int, labels: str, loss: str) -> tuple[np.ndarray, int]:
@@ -30,7 +77,7 @@ def checked_labels(y: Any, m: int, labels: str, loss: str) -> tuple[np.ndarray, 
     if len(values) != m:
         raise ValueError(f"y has {len(values)} labels for the {m} rows of X: they must be as many.")
     if values.dtype.kind not in "fiub":
-        raise ValueError(f"y must hold numbers, not {values.dtype}: encode the labels first ({_accepted(labels)} for {loss}).")
+        raise ValueError(f"y must hold numbers, not {values.dtype}: encode the labels first ({ENCODE.get(labels, 'any numbers will do')}).")
     values = values.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
@@ -38,10 +85,10 @@ def checked_labels(y: Any, m: int, labels: str, loss: str) -> tuple[np.ndarray, 
     if labels == "binary":
         wrong = np.flatnonzero(np.abs(values) != 1.0)
         if len(wrong):
-            raise ValueError(
-                f"{loss} takes the labels -1 and +1, and y[{wrong[0]}] is {values[wrong[0]]:g}: "
-                "map your two classes to them, for instance with numpy.where(y == 1, 1, -1)."
-            )
+            advice = "map your two classes to them, for instance with numpy.where(y == 1, 1, -1)"
+            if len(np.unique(values)) > 2:
+                advice = "for more than two classes use a multiclass loss such as fenchel.Softmax()"
+            raise ValueError(f"{loss} takes the labels -1 and +1, and y[{wrong[0]}] is {values[wrong[0]]:g}: {advice}.")
     if labels != "class":
         return values, 1
     wrong = np.flatnonzero((values < 0) | (values != np.floor(values)))
@@ -51,29 +98,37 @@ def checked_labels(y: Any, m: int, labels: str, loss: str) -> tuple[np.ndarray, 
             "number your classes, for instance with numpy.unique(y, return_inverse=True)[1]."
         )
     outputs = int(values.max()) + 1
-    if outputs < 2 or outputs > max(m, 1000):
+    if outputs < 2:
+        raise ValueError(f"{loss} takes the classes 0, 1, ..., K-1, and every label is 0: there must be at least two classes.")
+    if outputs > m or (np.bincount(values.astype(np.int64)) == 0).any():
+        absent = next(k for k in range(outputs) if not (values == k).any())
         raise ValueError(
-            f"{loss} takes the classes 0, 1, ..., K-1, and the largest label is {outputs - 1}: "
-            "number at least two classes from 0 without gaps."
+            f"{loss} takes the classes 0, 1, ..., K-1, and class {absent} never occurs (the largest label is {outputs - 1}): "
+            "number your classes without gaps, for instance with numpy.unique(y, return_inverse=True)[1]."
         )
     return values.astype(np.int64), outputs
 
 
-def _accepted(labels: str) -> str:
-    return {"binary": "-1 and +1", "class": "0, 1, ..., K-1"}.get(labels, "any numbers")
+ENCODE = {
+    "binary": "as -1 and +1, for instance with numpy.where(y == y[0], 1, -1)",
+    "class": "as 0, 1, ..., K-1, for instance with numpy.unique(y, return_inverse=True)[1]",
+}
 
 
 def checked_weights(sample_weight: Any, m: int) -> np.ndarray:
     """Sample weights scaled to sum to m."""
     if sample_weight is None:
         return np.ones(m)
-    s = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        s = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"sample_weight={sample_weight!r}: give one number per row.") from None
     if s.shape != (m,):
         raise ValueError(f"sample_weight has shape {s.shape} for the {m} rows of X: give one weight per row.")
     wrong = np.flatnonzero(~(np.isfinite(s) & (s >= 0.0)))
     if len(wrong):
         raise ValueError(f"sample_weight[{wrong[0]}] is {s[wrong[0]]}: weights must be finite and not negative.")
-    total = s.sum()
-    if not total > 0.0:
+    if not s.any():
         raise ValueError("sample_weight is zero for every row: at least one must be positive.")
-    return s * (m / total)
+    s = s / s.max()  # first, so that the sum neither over- nor underflows
+    return s * (m / s.sum())

@@ -21,7 +21,7 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
@@ -29,6 +29,7 @@ import numba
 import numpy as np
 from numba.core import caching, types
 from numba.core.datamodel.models import OpaqueModel, TupleModel
+from numba.core.errors import NumbaError
 from numba.extending import NativeValue, overload_method, register_model, typeof_impl, unbox
 from numba.misc.appdirs import AppDirs
 
@@ -60,18 +61,19 @@ def compiled(definition: T) -> T:
 
     >>> from typing import NamedTuple
     >>> @compiled
-    ... class Cauchy(NamedTuple):
-    ...     scale: float = 1.0
+    ... class Scaled(NamedTuple):
+    ...     factor: float = 1.0
     ...     def value(self, z, y):
-    ...         return 0.5 * self.scale * ((z - y) / self.scale) ** 2
-    >>> Cauchy(2).scale
-    2.0
+    ...         return 0.5 * self.factor * (z - y) ** 2
+    >>> Scaled(2).factor, Scaled(2).value(3.0, 1.0)
+    (2.0, 4.0)
     """
     if not inspect.isclass(definition):
         return numba.njit(**OPTIONS)(definition) if JIT else definition
     if not (issubclass(definition, tuple) and hasattr(definition, "_fields")):
         raise TypeError(f"{definition.__name__} is not a NamedTuple: write `class {definition.__name__}(NamedTuple):`.")
     _construct_with_checks(definition)
+    definition._compiled = True  # type: ignore[attr-defined]
     if JIT:
         _teach_numba(definition)
     return definition
@@ -95,6 +97,9 @@ def _construct_with_checks(cls: Any) -> None:
         return made
 
     cls.__new__ = __new__
+    if Vector in hints.values():  # tuples compare fields with ==, which arrays answer with arrays
+        cls.__eq__ = lambda self, other: type(self) is type(other) and all(map(np.array_equal, self, other))
+        cls.__hash__ = None
     cls._make = classmethod(lambda klass, values: klass(*values))
 
 
@@ -160,28 +165,58 @@ def kernel(function: F) -> F:
     """Compile a loop, keep its machine code on disk, and recompile it whenever that could be stale."""
     if not JIT:
         return function
-    fresh = numba.njit(**OPTIONS)(function)
     ours = function.__module__.partition(".")[0] == PACKAGE
 
     @functools.cache
-    def kept() -> Any:
-        dispatcher = numba.njit(**OPTIONS)(function)
-        directory = cache_directory()
-        if directory is not None:
-            dispatcher._cache = _DiskCache(function)
-        return dispatcher
+    def dispatcher(foreign: tuple[type, ...]) -> Any:
+        # One for each set of users' classes: Numba takes two classes of one name (a notebook cell run again) for the same.
+        made = numba.njit(**OPTIONS)(function)
+        if ours and not foreign and cache_directory() is not None:
+            made._cache = _DiskCache(function)
+        return made
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
-        return (kept() if ours and all(map(_is_ours, args)) else fresh)(*args)
+        foreign = tuple(cls for arg in args for cls in _foreign_classes(arg))
+        try:
+            return dispatcher(foreign)(*args)
+        except NumbaError as error:
+            if not foreign:
+                raise
+            log.debug("Numba's own words: %s", error)
+            names = " and ".join(dict.fromkeys(cls.__name__ for cls in foreign))
+            raise TypeError(
+                f"{names} could not be compiled ({_gist(error)}): its methods may use numbers, arrays, math and NumPy functions, "
+                "and other functions under @fenchel.compiled."
+            ) from None
 
     return call  # type: ignore[return-value]
 
 
-def _is_ours(value: Any) -> bool:
-    if not isinstance(value, tuple):
-        return True
-    return type(value).__module__.partition(".")[0] in (PACKAGE, "builtins") and all(map(_is_ours, value))
+def _foreign_classes(value: Any) -> Iterator[type]:
+    """The classes, here or nested, that are defined outside the package."""
+    if isinstance(value, tuple):
+        if type(value).__module__.partition(".")[0] not in (PACKAGE, "builtins"):
+            yield type(value)
+        for field in value:
+            yield from _foreign_classes(field)
+
+
+def _gist(error: Exception) -> str:
+    """What matters of a message of many lines."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if not line.startswith(("Failed in", "During", "File", "- ", ">>>", "Overload", "There are"))]
+    return (told or lines or ["no reason given"])[0].rstrip(".:")
+
+
+def is_foreign(part: Any) -> bool:
+    """Whether the object's class, or that of a part of it, is defined outside the package."""
+    return any(True for _ in _foreign_classes(part))
+
+
+def is_compiled(part: Any) -> bool:
+    """Whether the object's own class, not only a parent of it, went through ``@compiled``."""
+    return "_compiled" in vars(type(part))
 
 
 @functools.cache

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from fenchel.auto import choose
-from fenchel.problem import Problem
+from fenchel.problem import Problem, gap_between
 from fenchel.progress import progress_bar
 from fenchel.registry import near
 from fenchel.result import History, Iterate, Result
@@ -62,7 +64,8 @@ def minimize(
         progress: show a progress bar on standard error.
         **options: the solver's own; an unknown one is an error.
 
-    Interrupting (Ctrl-C) returns the best iterate so far, with ``status`` "interrupted".
+    Interrupting (Ctrl-C) returns the best iterate so far, with ``status`` "interrupted". A run that ends by itself before
+    the gap is small enough gives a ``ConvergenceWarning``. Solvers and their options: ``fenchel.solvers.solvers()``.
 
     >>> import fenchel as fl
     >>> rng = np.random.default_rng(0)
@@ -71,22 +74,24 @@ def minimize(
     >>> result.converged, result.gap <= 1e-6
     (True, True)
     """
-    _check_limits(tol, max_passes, time_limit, threads)
+    _check_limits(tol, max_passes, time_limit, seed, threads)
     if not isinstance(problem, Problem):
         raise TypeError(
             f"minimize takes a fenchel.Problem, not {type(problem).__name__}: build one with fenchel.Problem(X, y, loss, regularizer)."
         )
+    if not math.isfinite(problem.objective_at_zero):
+        raise ValueError("The objective at w = 0 is not finite, so no accuracy can be relative to it: scale y, or use another loss.")
+    problem = problem.with_threads(threads)
     chosen, options = find_solver(problem, solver, options)
-    run = _Run(problem, chosen.name, tol, callback)
     rng = np.random.default_rng(seed)
-    begin = _as_start(problem, start, chosen.name, rng)
-    all_threads, problem.design.threads = problem.design.threads, threads or problem.design.threads
-    try:
-        iterates = chosen.run(problem, start=begin, rng=rng, accuracy=run.target, **options)
-        with progress_bar(chosen.name, progress) as run.show:
-            return run.until_done(iterates, begin or _origin(problem), rng, max_passes, time_limit)
-    finally:
-        problem.design.threads = all_threads
+    run = _Run(problem, chosen.name, options, tol, callback)
+    begin = _as_start(problem, start, run.key, rng)
+    iterates = chosen.run(problem, start=begin, rng=rng, accuracy=run.target, **options)
+    with progress_bar(chosen.name, progress) as run.show:
+        result = run.until_done(iterates, begin or _origin(problem), rng, max_passes, time_limit)
+    if not result.converged and tol > 0.0 and result.status in ADVICE:
+        warnings.warn(f"{result.message} {ADVICE[result.status]}", ConvergenceWarning, stacklevel=2)
+    return result
 
 
 def find_solver(problem: Problem, name: str, options: dict[str, Any]) -> tuple[Solver, dict[str, Any]]:
@@ -110,12 +115,23 @@ def find_solver(problem: Problem, name: str, options: dict[str, Any]) -> tuple[S
     return chosen, options
 
 
+ADVICE = {
+    "max_passes": "More passes go on from here with start=result; columns of X on similar scales and a stronger regularizer need fewer.",
+    "stalled": "A larger tol is within reach.",
+    "diverged": "Scale the columns of X, or use another solver.",
+}
+
+
 class _Run:
     """The state of one run: the best point, the best bound, the clock and the record."""
 
-    def __init__(self, problem: Problem, solver: str, tol: float, callback: Callable[[Evaluation], bool | None] | None) -> None:
+    def __init__(
+        self, problem: Problem, solver: str, options: dict[str, Any], tol: float, callback: Callable[[Evaluation], bool | None] | None
+    ) -> None:
         self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
         self.target = tol * problem.objective_at_zero
+        # What a solver's private state depends on: it is worth nothing, or worse, to any other run.
+        self.key = (solver, tuple(sorted(options.items())), problem.token, self.target)
         self.history = History()
         self.objective, self.bound, self.proven = problem.objective_at_zero, -math.inf, -math.inf
         self.w: np.ndarray = problem.origin
@@ -126,7 +142,7 @@ class _Run:
 
     @property
     def gap(self) -> float:
-        return max(0.0, self.objective - self.bound)
+        return gap_between(self.objective, self.bound)
 
     def until_done(
         self, iterates: Iterator[Iterate], begin: Iterate, rng: np.random.Generator, max_passes: float, time_limit: float | None
@@ -156,7 +172,7 @@ class _Run:
         """Certify an iterate, keep it and its bound if they are the best so far; the status if that ends the run."""
         problem = self.problem
         z = problem.predict(iterate.w) if iterate.z is None else iterate.z
-        objective = problem.objective(iterate.w, z)
+        objective = problem.objective(iterate.w, z) if np.isfinite(iterate.w).all() else math.inf
         if objective < self.objective:
             self.objective, self.w = objective, iterate.w.copy()
         if math.isfinite(objective):
@@ -214,7 +230,7 @@ class _Run:
 
     def _result(self, status: str, iterate: Iterate, rng: np.random.Generator) -> Result:
         coef, intercept = self.problem.split(self.w)
-        state = {**iterate.state, "solver": self.solver, "problem": self.problem.token, "rng": rng.bit_generator.state}
+        state = {**iterate.state, "key": self.key, "rng": rng.bit_generator.state}
         return Result(
             w=self.w,
             alpha=self.alpha,
@@ -233,7 +249,7 @@ class _Run:
         )
 
 
-def _as_start(problem: Problem, start: Iterate | Result | np.ndarray | None, solver: str, rng: np.random.Generator) -> Iterate | None:
+def _as_start(problem: Problem, start: Iterate | Result | np.ndarray | None, key: Any, rng: np.random.Generator) -> Iterate | None:
     """The start as an iterate of this problem; private state goes only to the same solver on the same problem."""
     if start is None:
         return None
@@ -243,10 +259,11 @@ def _as_start(problem: Problem, start: Iterate | Result | np.ndarray | None, sol
         raise ValueError(f"start has weights of shape {iterate.w.shape}; this problem's have shape {problem.shape}.")
     if not np.isfinite(iterate.w).all():
         raise ValueError("start holds weights that are not finite: start from others, or from none.")
-    iterate = iterate._replace(passes=0.0, accesses=0, v=None, z=None, lower_bound=-math.inf)
+    w = problem.nearest(np.ascontiguousarray(iterate.w, dtype=np.float64))
+    iterate = iterate._replace(w=w, passes=0.0, accesses=0, v=None, z=None, lower_bound=-math.inf)
     if iterate.alpha is not None and not problem.is_dual_point(iterate.alpha):
         iterate = iterate._replace(alpha=None)
-    if (iterate.state.get("solver"), iterate.state.get("problem")) != (solver, problem.token):
+    if iterate.state.get("key") != key:
         return iterate._replace(state={})
     rng.bit_generator.state = iterate.state["rng"]
     return iterate
@@ -259,12 +276,18 @@ def _origin(problem: Problem) -> Iterate:
     return Iterate(problem.origin, alpha=np.zeros(problem.dual_shape), v=np.zeros(problem.shape))
 
 
-def _check_limits(tol: float, max_passes: float, time_limit: float | None, threads: int | None) -> None:
-    if not (tol >= 0.0 and math.isfinite(tol)):
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number))
+
+
+def _check_limits(tol: float, max_passes: float, time_limit: float | None, seed: int, threads: int | None) -> None:
+    if not (_is_number(tol) and tol >= 0.0 and math.isfinite(tol)):
         raise ValueError(f"tol={tol}: give a number that is not negative, for instance 1e-3.")
-    if not max_passes >= 0.0:
+    if not (_is_number(max_passes) and max_passes >= 0.0):
         raise ValueError(f"max_passes={max_passes}: give a number that is not negative.")
-    if time_limit is not None and not time_limit > 0.0:
+    if time_limit is not None and not (_is_number(time_limit) and time_limit > 0.0):
         raise ValueError(f"time_limit={time_limit}: give a positive number of seconds, or None.")
-    if threads is not None and (not isinstance(threads, int) or threads < 1):
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed={seed!r}: give a whole number that is not negative.")
+    if threads is not None and (not isinstance(threads, (int, np.integer)) or threads < 1):
         raise ValueError(f"threads={threads!r}: give a whole number of at least 1, or None for all processors.")

@@ -61,10 +61,13 @@ class DenseRows(NamedTuple):
                 w.shift(j * K + k, c[k] * self.values[i, j])
 
     def norm(self, i, order):
+        top = 0.0
+        for j in range(self.values.shape[1]):
+            top = max(top, np.float64(abs(self.values[i, j])))
         total = 0.0
         for j in range(self.values.shape[1]):
-            total = _grow_norm(total, np.float64(abs(self.values[i, j])), order)
-        return _end_norm(total, order)
+            total += _power(np.float64(abs(self.values[i, j])), top, order)
+        return _root(total, top, order)
 
     def count(self, i):
         return self.values.shape[1]
@@ -105,10 +108,13 @@ class CsrRows(NamedTuple):
                 w.shift(first + k, c[k] * self.data[e])
 
     def norm(self, i, order):
+        top = 0.0
+        for e in range(np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])):
+            top = max(top, np.float64(abs(self.data[e])))
         total = 0.0
         for e in range(np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])):
-            total = _grow_norm(total, np.float64(abs(self.data[e])), order)
-        return _end_norm(total, order)
+            total += _power(np.float64(abs(self.data[e])), top, order)
+        return _root(total, top, order)
 
     def count(self, i):
         return self.indptr[i + 1] - self.indptr[i]
@@ -141,29 +147,26 @@ class WithConstant(NamedTuple):
 
     def norm(self, i, order):
         rows = self.rows.norm(i, order)
-        power = rows if math.isinf(order) else rows**order
-        return _end_norm(_grow_norm(power, abs(self.scale), order), order)
+        top = max(rows, abs(self.scale))
+        return _root(_power(rows, top, order) + _power(abs(self.scale), top, order), top, order)
 
     def count(self, i):
         return self.rows.count(i) + 1
 
 
 @compiled
-def _grow_norm(total, x, order):
+def _power(x, top, order):
+    """(x/top)^order: powers of x itself may leave the range of floating point."""
     if order == 2.0:
-        return total + x * x
-    if math.isinf(order):
-        return max(total, x)
-    return total + x**order
+        return (x / top) * (x / top) if top > 0.0 else 0.0
+    return (x / top) ** order if top > 0.0 and not math.isinf(order) else 0.0
 
 
 @compiled
-def _end_norm(total, order):
-    if order == 2.0:
-        return math.sqrt(total)
+def _root(total, top, order):
     if math.isinf(order):
-        return total
-    return total ** (1.0 / order)
+        return top
+    return top * (math.sqrt(total) if order == 2.0 else total ** (1.0 / order))
 
 
 @kernel
@@ -321,6 +324,8 @@ def _as_storage(X: Any) -> Any:
 
 
 def _dense_storage(X: Any) -> np.ndarray:
+    if np.ma.is_masked(X):
+        raise ValueError("X is a masked array with masked entries: fill or drop them before fitting.")
     values = np.asarray(X)
     if values.ndim != 2:
         raise ValueError(
@@ -351,6 +356,8 @@ def _as_float64(values: np.ndarray) -> np.ndarray:
 def _sparse_storage(X: Any) -> Any:
     if X.ndim != 2:
         raise ValueError(f"X must be a matrix of rows and columns; it has {X.ndim} dimension(s).")
+    if X.format == "coo" and X.nnz and any(c.min() < 0 or c.max() >= size for c, size in zip(X.coords, X.shape, strict=True)):
+        raise ValueError("X is a damaged COO matrix: it holds an index outside its shape.")
     if X.format not in ("csr", "csc"):
         log.debug("X is %s; kernels need CSR or CSC: copying %d values.", X.format, X.nnz)
         X = X.tocsr()
@@ -359,6 +366,10 @@ def _sparse_storage(X: Any) -> Any:
             raise ValueError(f"X must hold real numbers, not {X.dtype}.")
         log.debug("X is %s; kernels need float32 or float64: copying %d values.", X.dtype, X.nnz)
         X = X.astype(np.float64)
+    if not (X.indices.dtype.isnative and X.indptr.dtype.isnative):
+        log.debug("X has indices of another machine's byte order: copying %d values.", X.nnz)
+        native = X.indices.dtype.newbyteorder("=")
+        X = type(X)((X.data, X.indices.astype(native), X.indptr.astype(native)), shape=X.shape)
     _check_indices(X)
     if not X.has_canonical_format:
         log.debug("X has unsorted or repeated indices; kernels need them sorted and unique: copying %d values.", X.nnz)

@@ -8,6 +8,7 @@ P(w) − D(α) bounds how far w is from optimal. From any w a dual point is free
 
 from __future__ import annotations
 
+import copy
 import math
 import uuid
 from functools import cached_property
@@ -16,7 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from fenchel.checks import checked_labels, checked_part, checked_weights
+from fenchel.checks import checked_labels, checked_part, checked_weights, try_loss
+from fenchel.compiled import is_foreign
 from fenchel.losses import losses
 from fenchel.matrices import Design
 from fenchel.regularizers import regularizers
@@ -55,14 +57,16 @@ class Problem:
     """
 
     def __init__(self, X: Any, y: Any, loss: Any, regularizer: Any, *, sample_weight: Any = None, intercept: float = 0.0) -> None:
-        self.loss = checked_part(loss, "loss", "value", losses())
-        self.regularizer = checked_part(regularizer, "regularizer", "separable", regularizers())
-        if not math.isfinite(intercept):
+        self.loss = checked_part(loss, "loss", ("value", "derivative"), losses())
+        self.regularizer = checked_part(regularizer, "regularizer", ("separable",), regularizers())
+        if not isinstance(intercept, (int, float, np.number)) or not math.isfinite(intercept):
             raise ValueError(f"intercept={intercept}: give the constant feature a finite value, for instance 1.0.")
         self.design = Design(X, intercept)
         self.m, self.n = self.design.m, self.design.n
         self.labels = getattr(loss, "labels", "real")
         self.y, self.outputs = checked_labels(y, self.m, self.labels, type(loss).__name__)
+        if is_foreign(loss):
+            try_loss(loss, self.y, self.outputs)
         self.share = checked_weights(sample_weight, self.m) / self.m  # s_i / m
         self._check_bounds()
         self.token = uuid.uuid4().hex  # tells an iterate of this problem from one of another
@@ -72,7 +76,8 @@ class Problem:
         for name in ("lower", "upper"):
             bound = getattr(self.regularizer, name, None)
             if bound is not None and bound.size not in (1, size):
-                raise ValueError(f"Box has {bound.size} {name} bounds for {size} weights: give one, or one for each weight.")
+                counted = " (the intercept's counts)" if self.design.intercept else ""
+                raise ValueError(f"Box has {bound.size} {name} bounds for {size} weights{counted}: give one, or one for each weight.")
 
     def __repr__(self) -> str:
         kind = type(self.design.storage).__name__
@@ -164,7 +169,7 @@ class Problem:
 
     def dual_objective(self, alpha: np.ndarray) -> float:
         """D(α), minus infinity where α is not feasible."""
-        alpha = np.asarray(alpha, dtype=np.float64)
+        alpha = self._as_dual(alpha)
         return self._dual_value(alpha, self.adjoint(alpha), 1.0, math.inf, None)
 
     def is_dual_point(self, alpha: np.ndarray) -> bool:
@@ -176,7 +181,7 @@ class Problem:
         z = self.predict(w)
         objective = self.objective(w, z)
         bound = self.lower_bound(self._dual_point_at(z) if alpha is None else alpha, objective=objective, z=z if alpha is None else None)
-        return max(0.0, objective - bound)
+        return gap_between(objective, bound)
 
     def lower_bound(
         self,
@@ -192,6 +197,7 @@ class Problem:
         the minimiser where Ω alone does not; ``z`` are the predictions α was derived from, which replace the
         conjugate of a loss that has none. The search ends early once the bound is ``wanted``.
         """
+        alpha = self._as_dual(alpha)
         v = self.adjoint(alpha) if v is None else v
 
         def value(c: float) -> float:
@@ -235,7 +241,13 @@ class Problem:
     @cached_property
     def origin(self) -> np.ndarray:
         """The point of Ω's domain nearest to w = 0."""
-        return self.prox(np.zeros(self.shape), 1e-300) if self.regularizer.separable else np.zeros(self.shape)
+        return self.nearest(np.zeros(self.shape))
+
+    def nearest(self, w: np.ndarray) -> np.ndarray:
+        """A point of Ω's domain near w: w itself if it lies in it."""
+        if math.isfinite(self.penalty(w)):
+            return w
+        return self.prox(w, 1e-300) if self.regularizer.separable else w * self.regularizer.shrink(w.reshape(-1))
 
     @cached_property
     def objective_at_zero(self) -> float:
@@ -269,6 +281,15 @@ class Problem:
         regularizer = self.regularizer if regularizer is None else regularizer
         return self._changed(loss=loss, regularizer=regularizer, **known)
 
+    def with_threads(self, threads: int | None) -> Problem:
+        """The same problem with another number of threads for products with the whole matrix."""
+        if threads is None or threads == self.design.threads:
+            return self
+        other = copy.copy(self)
+        other.design = copy.copy(self.design)
+        other.design.threads = int(threads)
+        return other
+
     def _changed(self, **changes: Any) -> Problem:
         other = Problem.__new__(Problem)
         kept = {name: value for name, value in vars(self).items() if not isinstance(getattr(Problem, name, None), cached_property)}
@@ -284,3 +305,14 @@ class Problem:
         if w.shape != self.shape:
             raise ValueError(f"w has shape {w.shape}; this problem's weights have shape {self.shape}.")
         return w
+
+    def _as_dual(self, alpha: Any) -> np.ndarray:
+        alpha = np.asarray(alpha, dtype=np.float64)
+        if alpha.shape != self.dual_shape:
+            raise ValueError(f"alpha has shape {alpha.shape}; this problem's dual points have shape {self.dual_shape}.")
+        return alpha
+
+
+def gap_between(objective: float, bound: float) -> float:
+    """The distance from a bound up to an objective: infinite where either is no number, never below 0 by rounding."""
+    return max(0.0, objective - bound) if math.isfinite(objective) and bound > -math.inf else math.inf

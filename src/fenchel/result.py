@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fenchel.problem import gap_between
+
 STATUS = {
     "converged": "the certified gap is at or below the tolerance",
     "max_passes": "stopped after max_passes passes, before the gap reached the tolerance",
@@ -41,7 +43,7 @@ class Iterate(NamedTuple):
         return self._replace(**own, state=state)
 
 
-@dataclass
+@dataclass(repr=False)
 class History:
     """The course of a run: one row per evaluation, in columns.
 
@@ -60,10 +62,15 @@ class History:
         self.rows.append(tuple(values[name] for name in self.COLUMNS))
 
     def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.COLUMNS:
+            raise KeyError(f"there is no column {name!r}: the columns are {', '.join(self.COLUMNS)}")
         return np.array([row[self.COLUMNS.index(name)] for row in self.rows])
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"History({len(self)} evaluations of {', '.join(self.COLUMNS)})"
 
     def to_frame(self) -> Any:
         """The history as a pandas DataFrame (pandas must be installed)."""
@@ -72,29 +79,43 @@ class History:
         return pandas.DataFrame(self.rows, columns=list(self.COLUMNS))
 
 
-@dataclass
+@dataclass(eq=False)
 class Result:
-    """The best weights found and the certificate: ``objective`` is within ``gap`` of the smallest possible."""
+    """The best weights found and the certificate: ``objective`` is within ``gap`` of the smallest possible.
 
-    w: np.ndarray  #: the best weights found
-    alpha: np.ndarray | None  #: the dual point with the best bound
-    objective: float  #: P(w)
-    dual_objective: float  #: a proven lower bound on min P
-    converged: bool  #: whether gap ≤ tol·P(0)
-    status: str  #: why the run ended, a key of ``STATUS``
-    passes: float  #: passes over the data
-    seconds: float  #: time in the solver, evaluations not counted
+    Attributes:
+        w: the best weights found; ``coef`` are those of the columns of X, ``intercept`` the intercept (0 without one).
+        alpha: the dual point with the best bound.
+        objective: P(w).
+        dual_objective: a proven lower bound on min P.
+        gap: an upper bound on P(w) − min P.
+        converged: whether ``gap`` ≤ ``tol``·P(0).
+        status: why the run ended, a key of ``fenchel.result.STATUS``; ``message`` says it in a sentence.
+        passes, seconds: passes over the data, and time in the solver, evaluations not counted.
+        history: the course of the run, a :class:`History`.
+        solver, tol: what was run.
+        iterate: where the solver stopped; hand the result, or this, to ``start=`` to go on.
+    """
+
+    w: np.ndarray
+    alpha: np.ndarray | None
+    objective: float
+    dual_objective: float
+    converged: bool
+    status: str
+    passes: float
+    seconds: float
     history: History
     solver: str
     tol: float
-    coef: np.ndarray  #: w without the intercept's weight
-    intercept: Any  #: the intercept, 0 without one
-    iterate: Iterate = field(repr=False)  #: where the solver stopped; hand it to ``start=`` to go on
+    coef: np.ndarray
+    intercept: Any
+    iterate: Iterate = field(repr=False)
 
     @property
     def gap(self) -> float:
         """An upper bound on P(w) − min P."""
-        return max(0.0, self.objective - self.dual_objective)
+        return gap_between(self.objective, self.dual_objective)
 
     @property
     def message(self) -> str:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from fenchel.compiled import compiled
 from fenchel.numeric import log1pexp, sigmoid, xlogx
 
-NEWTON_STEPS = 50  # a ceiling; three or four steps are usual
+LARGEST = 745.0  # e^−745 is the smallest number above 0
+NEWTON_STEPS = 200  # a ceiling; three or four steps are usual
 
 
 @compiled
@@ -35,12 +36,18 @@ class Logistic(NamedTuple):
 
     def dual_step(self, alpha, z, y, q):
         # The optimality condition log((1−a)/a) = yz + q(a − a_old), written in t = log((1−a)/a): its slope lies
-        # between 1 and 1 + q/4 and its root in an interval of length q, so Newton with bisection can't fail.
+        # between 1 and 1 + q/4 and its root in an interval of length q. Newton's method may cycle where the slope
+        # changes fast; a step that is not half the last one gives way to bisection.
         old = alpha * y
         margin = y * z
-        low = margin - q * old
-        high = low + q
+        low = max(margin - q * old, -LARGEST)
+        high = min(margin - q * old + q, LARGEST)
+        if q > 4.0 and 0.0 < old < 1.0:  # the root lies between the margin and the t of the old a: worth a logarithm
+            before = math.log((1.0 - old) / old)
+            low = max(low, min(margin, before))
+            high = min(high, max(margin, before))
         t = margin
+        last = math.inf
         for _ in range(NEWTON_STEPS):
             a = sigmoid(-t)
             slack = t - margin - q * (a - old)
@@ -49,11 +56,13 @@ class Logistic(NamedTuple):
             else:
                 low = t
             step = slack / (1.0 + q * a * (1.0 - a))
-            t -= step
-            if not low <= t <= high:
-                t = 0.5 * (low + high)
-            elif abs(step) <= 1e-13 * (1.0 + abs(t)):
+            if abs(step) <= 1e-13 * (1.0 + abs(t)):
+                t -= step
                 break
+            if abs(step) > 0.5 * last or not low <= t - step <= high:
+                step = t - 0.5 * (low + high)
+            t -= step
+            last = abs(step)
         return y * sigmoid(-t)
 
     def smoothness(self):

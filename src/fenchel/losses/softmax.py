@@ -34,9 +34,16 @@ class Softmax(NamedTuple):
         return log_sum_exp(z) - z[y]
 
     def derivative(self, z, y, out):
-        total = log_sum_exp(z)
+        # Divided by their sum, so that it is 1 to the last digit however large z is.
+        top = -math.inf
         for k in range(z.shape[0]):
-            out[k] = math.exp(z[k] - total)
+            top = max(top, z[k])
+        total = 0.0
+        for k in range(z.shape[0]):
+            out[k] = math.exp(z[k] - top)
+            total += out[k]
+        for k in range(z.shape[0]):
+            out[k] /= total
         out[y] -= 1.0
 
     def conjugate(self, u, y):

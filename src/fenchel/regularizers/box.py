@@ -63,6 +63,8 @@ class Box(NamedTuple):
         # NaN fails every comparison
         if not ((self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)).all():
             raise ValueError("Box(lower, upper): every lower bound must be a number not above its upper bound.")
+        if isinstance(self.penalty, Box):
+            raise ValueError("Box takes no other box as its penalty: give the tighter of the bounds.")
         if not getattr(self.penalty, "separable", isinstance(self.penalty, NoPenalty)):
             raise ValueError(
                 f"Box takes a penalty that is a sum over weights, such as L2 or ElasticNet; {type(self.penalty).__name__} is not."

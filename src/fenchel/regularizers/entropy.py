@@ -14,8 +14,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from fenchel.compiled import compiled
-from fenchel.numeric import xlogx
+from fenchel.numeric import TINY
 from fenchel.regularizers.checks import positive
 
 OUTGROWN = 30.0  # how far v/strength may outgrow the size its images are kept relative to, in powers of e
@@ -39,6 +41,13 @@ def split(w, radius):
             break
         s = max(s - step, 0.0)
     return s
+
+
+@compiled
+def _excess(x):
+    """cosh x − 1, without cancellation near 0."""
+    half = math.sinh(0.5 * x)
+    return 2.0 * half * half
 
 
 @compiled
@@ -68,20 +77,25 @@ class Entropy(NamedTuple):
             norm += abs(w[j])
         if norm > self.radius * (1.0 + 1e-9):
             return math.inf
+        # The maximum of <w, v> − Ω*(v) is attained at the gradient; near 0 it is the sum itself that would cancel.
         s = split(w, self.radius)
-        atoms = 2.0 * w.shape[0]
+        product = 0.0
         total = 0.0
         for j in range(w.shape[0]):
-            large = 0.5 * (math.sqrt(w[j] * w[j] + s * s) + abs(w[j])) / self.radius
-            small = 0.25 * s * s / max(large, 1e-300) / self.radius**2
-            total += xlogx(atoms * large) + xlogx(atoms * small)
-        return self.strength * self.radius * max(total / atoms, 0.0)
+            x = math.asinh(w[j] / max(s, TINY))
+            product += w[j] * x
+            total += _excess(x)
+        return self.strength * max(product - self.radius * math.log1p(total / w.shape[0]), 0.0)
 
     def conjugate(self, v):
         size = 0.0
         for j in range(v.shape[0]):
             size = max(size, abs(v[j]))
         total = 0.0
+        if size <= self.strength:
+            for j in range(v.shape[0]):
+                total += _excess(v[j] / self.strength)
+            return self.strength * self.radius * math.log1p(total / v.shape[0])
         for j in range(v.shape[0]):
             total += self.mass(v[j], self.image(v[j], size), size)
         return self.strength * self.radius * (size / self.strength + math.log(total / (2.0 * v.shape[0])))
@@ -104,6 +118,10 @@ class Entropy(NamedTuple):
         s = split(w, self.radius)
         for j in range(w.shape[0]):
             out[j] = self.strength * math.asinh(w[j] / max(s, 1e-300))
+
+    def shrink(self, w):
+        """The factor that brings w into the ball."""
+        return self.radius / float(np.abs(w).sum())
 
     def strong_convexity(self):
         return self.strength / self.radius

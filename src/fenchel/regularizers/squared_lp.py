@@ -13,11 +13,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from fenchel.compiled import compiled
 from fenchel.numeric import TINY
 from fenchel.regularizers.checks import positive
 
-OUTGROWN = 16.0  # how far v may outgrow the size its images are kept relative to: 16^q stays well within range
+OUTGROWN = 16.0  # how far v may outgrow the size its images are kept relative to
+DIGITS = 200.0  # and how many powers of ten that may cost in v^q
 
 
 @compiled
@@ -88,7 +91,7 @@ class SquaredLp(NamedTuple):
         return size * total ** ((2.0 - q) / q) / curvature * min(1.0, self.radius / max(norm, TINY))
 
     def outgrown(self, size):
-        return OUTGROWN * size
+        return min(OUTGROWN, 10.0 ** (DIGITS / self.dual_p())) * size
 
     def gradient(self, w, out):
         norm = p_norm(w, self.p)
@@ -99,6 +102,10 @@ class SquaredLp(NamedTuple):
     @property
     def smooth(self):
         return math.isinf(self.radius)
+
+    def shrink(self, w):
+        """The factor that brings w into the ball."""
+        return self.radius / float(np.linalg.norm(w, self.p))
 
     def strong_convexity(self):
         return self.strength

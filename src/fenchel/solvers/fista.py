@@ -48,6 +48,7 @@ def fista(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, 
             if problem.mean_loss(z) <= model + ROUNDING * abs(f_u) or not math.isfinite(L):
                 break
             L *= GROW
+        L = L if math.isfinite(L) else first_curvature(problem)
         if restart and ((u - w) * (w - w_old)).sum() > 0.0:
             t = 1.0
         t, t_old = (1.0 + math.sqrt(1.0 + 4.0 * t * t)) / 2.0, t
