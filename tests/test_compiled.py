@@ -154,7 +154,7 @@ class Homemade(NamedTuple):
     def value(self, z, y):
         return scaled((z - y) ** 2)
     def derivative(self, z, y):
-        return 2.0 * (z - y)
+        return scaled(2.0 * (z - y))
     def conjugate(self, u, y):
         return u * y + u * u / 4.0
     def dual_step(self, alpha, z, y, q):

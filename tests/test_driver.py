@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import fenchel as fl
 from fenchel.result import STATUS
@@ -161,7 +162,7 @@ def test_a_solver_that_diverges_is_told_so(problem, monkeypatch):
         yield fl.Iterate(np.full(problem.shape, np.inf), 2)
 
     monkeypatch.setattr(driver, "solvers", lambda: {"explode": Solver("explode", explode, (), __name__)})
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), pytest.warns(ConvergenceWarning, match="left the range"):
         result = fl.minimize(problem, "explode")
     assert result.status == "diverged"
     assert np.isfinite(result.w).all()

@@ -59,8 +59,8 @@ CASES = {
     "zero sample weights": (lambda: problem(sample_weight=np.zeros(4)), "zero for every row"),
     "too few sample weights": (lambda: problem(sample_weight=[1.0]), "one weight per row"),
     "a loss class": (lambda: problem(loss=fl.Hinge), r"write Hinge\(...\)"),
-    "a loss name": (lambda: problem(loss="hinges"), "did you mean 'hinge'"),
-    "a regularizer name": (lambda: problem(regularizer="l2"), "did you mean 'l2'"),
+    "a loss name": (lambda: problem(loss="hinges"), r"did you mean 'Hinge'"),
+    "a regularizer name": (lambda: problem(regularizer="l2"), r"such as fenchel\.L2"),
     "something else as loss": (lambda: problem(loss=3), "is not a loss"),
     "infinite intercept": (lambda: problem(intercept=np.inf), "intercept=inf"),
     "unknown solver": (lambda: fl.minimize(problem(), "sdac"), "did you mean 'sdca'"),
@@ -98,3 +98,27 @@ def test_a_refused_call_changes_nothing():
     with pytest.raises(ValueError, match="no solver"):
         fl.minimize(chosen, "nonsense")
     assert {k: id(v) for k, v in before.items()} == {k: id(v) for k, v in vars(chosen).items() if k in before}
+
+
+@pytest.mark.parametrize(
+    ("act", "expected"),
+    [
+        (lambda: problem(y=np.array([1, 2, 3, 1]), loss=fl.Softmax()), "class 0 never occurs"),
+        (lambda: problem(y=np.array([1.0, 2.0, 3.0, -1.0])), r"multiclass loss such as fenchel\.Softmax"),
+        (lambda: problem(intercept=None), "intercept=None"),
+        (lambda: problem(sample_weight="balanced"), "one number per row"),
+        (lambda: fl.minimize(problem(), tol="x"), "tol=x"),
+        (lambda: fl.minimize(problem(), seed=-1), "seed=-1"),
+        (lambda: problem(regularizer=fl.Box(np.zeros(3), np.ones(3)), intercept=1.0), "intercept's counts"),
+    ],
+)
+def test_more_sentences(act, expected):
+    with pytest.raises(ValueError, match=expected):
+        act()
+
+
+def test_history_tells_its_columns():
+    history = fl.minimize(problem()).history
+    with pytest.raises(KeyError, match="the columns are passes"):
+        history["loss"]
+    assert "\n" not in repr(history)

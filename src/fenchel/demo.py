@@ -41,8 +41,11 @@ def run(rows: int, tol: float, seed: int) -> None:
     }
     table = Table("model", *(Column(name, justify="right") for name in COLUMNS), box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for name, (loss, regularizer) in models.items():
+        problem = Problem(X[train], y[train], loss, regularizer)
+        with console.status(f"{name}: compiling, if this is the first run"):
+            minimize(problem, tol=0.0, max_passes=1)
         clock = time.perf_counter()
-        result = minimize(Problem(X[train], y[train], loss, regularizer), tol=tol, seed=seed, progress=console.is_terminal)
+        result = minimize(problem, tol=tol, seed=seed, progress=console.is_terminal)
         table.add_row(name, *_cells(result, time.perf_counter() - clock, _accuracy(result, X[test], y[test])))
     console.print(table)
     console.print(MEANING.format(tol=tol))

@@ -47,10 +47,13 @@ def lbfgs(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, 
             value_and_gradient, w.reshape(-1), jac=True, method="L-BFGS-B", bounds=_bounds(problem), callback=callback, options=options
         )
 
-    for flat in each_callback(run):
-        w = flat.reshape(problem.shape)
+    def iterate(flat: np.ndarray) -> Iterate:
         known = {k: last[k] for k in ("alpha", "v", "z")} if np.array_equal(flat, last["flat"]) else {}
-        yield Iterate(w, products, 2 * products * problem.design.nnz, **known)
+        return Iterate(flat.reshape(problem.shape), products, 2 * products * problem.design.nnz, **known)
+
+    yield from map(iterate, each_callback(run))
+    # SciPy stops without a callback where it finds nothing to improve: that point has a certificate too.
+    yield iterate(last["flat"])
 
 
 def _bounds(problem: Problem) -> Any:
