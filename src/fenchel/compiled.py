@@ -99,7 +99,7 @@ def _construct_with_checks(cls: Any) -> None:
     cls.__new__ = __new__
     if Vector in hints.values():  # tuples compare fields with ==, which arrays answer with arrays
         cls.__eq__ = lambda self, other: type(self) is type(other) and all(map(np.array_equal, self, other))
-        cls.__ne__ = lambda self, other: not self == other
+        cls.__ne__ = lambda self, other: not cls.__eq__(self, other)
         cls.__hash__ = None
     cls._make = classmethod(lambda klass, values: klass(*values))
 

@@ -17,7 +17,7 @@ from fenchel.problem import Problem
 from fenchel.regularizers import L1, L2, ElasticNet
 from fenchel.result import Result
 
-COLUMNS = ("objective", "bound", "gap", "accuracy", "non-zero", "passes", "seconds")
+COLUMNS = ("objective", "bound", "gap", "accuracy", "non-zero", "passes", "time")
 MEANING = (
     "[bold]What the certificate means.[/bold] Every run carries two numbers: the [cyan]objective[/cyan] its weights reach, and a "
     "[cyan]lower bound[/cyan] that no weights whatever can go below, computed from the dual problem. Their difference, the "
@@ -37,9 +37,9 @@ def run(rows: int, tol: float, seed: int) -> None:
         "logistic": (Logistic(), L2(1.0 / rows)),
         "SVM": (Hinge(), L2(1.0 / rows)),
         "sparse SVM": (SmoothHinge(1.0), ElasticNet(l2=1e-6, l1=1e-4)),
-        "sparse logistic": (Logistic(), L1(5e-4)),
+        "l1 logistic": (Logistic(), L1(5e-4)),
     }
-    table = Table("model", *(Column(name, justify="right") for name in COLUMNS), box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table = Table("model", *(Column(name, justify="right") for name in COLUMNS), box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for name, (loss, regularizer) in models.items():
         problem = Problem(X[train], y[train], loss, regularizer)
         with console.status(f"{name}: compiling, if this is the first run"):
@@ -53,7 +53,7 @@ def run(rows: int, tol: float, seed: int) -> None:
 
 def _cells(result: Result, seconds: float, accuracy: float) -> list[str]:
     numbers = [f"{result.objective:.5f}", f"{result.dual_objective:.5f}", f"{result.gap:.1e}", f"{100 * accuracy:.1f}%"]
-    return [*numbers, f"{np.count_nonzero(result.w):,}", f"{result.passes:g}", f"{seconds:.2f}"]
+    return [*numbers, f"{np.count_nonzero(result.w):,}", f"{result.passes:g}", f"{seconds:.2f} s"]
 
 
 def _accuracy(result: Result, X: Any, y: np.ndarray) -> float:
