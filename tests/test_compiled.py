@@ -330,6 +330,7 @@ def numbers():
     return found
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.slow
 @needs_jit
 def test_plain_python_computes_the_same_numbers(cache):

@@ -161,7 +161,7 @@ def test_a_solver_that_diverges_is_told_so(problem, monkeypatch):
         yield fl.Iterate(np.ones(problem.shape), 1)
         yield fl.Iterate(np.full(problem.shape, np.inf), 2)
 
-    monkeypatch.setattr(driver, "solvers", lambda: {"explode": Solver("explode", explode, (), __name__)})
+    monkeypatch.setattr(driver, "solvers", lambda: {"explode": Solver("explode", explode, ())})
     with np.errstate(all="ignore"), pytest.warns(ConvergenceWarning, match="left the range"):
         result = fl.minimize(problem, "explode")
     assert result.status == "diverged"

@@ -13,12 +13,13 @@ from typing import Any
 
 
 def members(package: ModuleType, wanted: Callable[[Any], bool]) -> dict[str, Any]:
-    """Every public object of the package's modules that is ``wanted`` and defined there, by kebab-case name."""
+    """Every public object of the package's modules that is ``wanted``, by kebab-case name; a class only where it is defined."""
     found = {}
     for info in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
         module = importlib.import_module(info.name)
         for name, value in inspect.getmembers(module, wanted):
-            if value.__module__ == info.name and not name.startswith("_"):
+            imported = inspect.isclass(value) and value.__module__ != info.name
+            if not imported and not name.startswith("_"):
                 found[kebab(name)] = value
     return dict(sorted(found.items()))
 

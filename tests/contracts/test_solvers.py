@@ -136,6 +136,7 @@ def test_the_papers_stopping_rules_are_true_bounds(loss, regularizer):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("l2", [1e-8, 1e-9])
 def test_acceleration_needs_fewer_passes_where_regularization_is_weak(l2):
     X, y = fl.datasets.make_text(20_000, seed=1)

@@ -21,7 +21,6 @@ class Solver:
     name: str
     run: Callable[..., Iterator[Iterate]]
     needs: tuple[Need, ...]
-    __module__: str
 
     def refusal(self, problem: Problem) -> str | None:
         """Why the solver can't take this problem, or None if it can."""
@@ -41,7 +40,7 @@ class Solver:
 
 def solver(name: str, needs: tuple[Need, ...]) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
     """Make a generator function a solver that ``minimize`` finds by name."""
-    return lambda run: Solver(name, run, needs, run.__module__)
+    return lambda run: Solver(name, run, needs)
 
 
 # ---- what a solver may need ----
