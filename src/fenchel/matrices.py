@@ -43,8 +43,10 @@ class DenseRows(NamedTuple):
         return w.factor() * total
 
     def add(self, i, c, w):
+        change = 0.0
         for j in range(self.values.shape[1]):
-            w.shift(j, c * self.values[i, j])
+            change += w.shift(j, c * self.values[i, j])
+        w.settle(change)
 
     def dots(self, i, w, z):
         K = z.shape[0]
@@ -56,9 +58,11 @@ class DenseRows(NamedTuple):
 
     def adds(self, i, c, w):
         K = c.shape[0]
+        change = 0.0
         for j in range(self.values.shape[1]):
             for k in range(K):
-                w.shift(j * K + k, c[k] * self.values[i, j])
+                change += w.shift(j * K + k, c[k] * self.values[i, j])
+        w.settle(change)
 
     def norm(self, i, order):
         top = 0.0
@@ -88,8 +92,10 @@ class CsrRows(NamedTuple):
         return w.factor() * total
 
     def add(self, i, c, w):
+        change = 0.0
         for e in range(np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])):
-            w.shift(np.uintp(self.indices[e]), c * self.data[e])
+            change += w.shift(np.uintp(self.indices[e]), c * self.data[e])
+        w.settle(change)
 
     def dots(self, i, w, z):
         K = np.uintp(z.shape[0])
@@ -102,10 +108,12 @@ class CsrRows(NamedTuple):
 
     def adds(self, i, c, w):
         K = np.uintp(c.shape[0])
+        change = 0.0
         for e in range(np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])):
             first = np.uintp(self.indices[e]) * K
             for k in range(K):
-                w.shift(first + k, c[k] * self.data[e])
+                change += w.shift(first + k, c[k] * self.data[e])
+        w.settle(change)
 
     def norm(self, i, order):
         top = 0.0
@@ -133,7 +141,7 @@ class WithConstant(NamedTuple):
 
     def add(self, i, c, w):
         self.rows.add(i, c, w)
-        w.shift(self.last, c * self.scale)
+        w.settle(w.shift(self.last, c * self.scale))
 
     def dots(self, i, w, z):
         self.rows.dots(i, w, z)
@@ -143,7 +151,7 @@ class WithConstant(NamedTuple):
     def adds(self, i, c, w):
         self.rows.adds(i, c, w)
         for k in range(c.shape[0]):
-            w.shift(self.last * c.shape[0] + k, c[k] * self.scale)
+            w.settle(w.shift(self.last * c.shape[0] + k, c[k] * self.scale))
 
     def norm(self, i, order):
         rows = self.rows.norm(i, order)

@@ -1,13 +1,14 @@
 """The weight vector as row-wise methods meet it: read through ``raw`` and ``factor``, changed through ``shift``.
 
-    w_j = factor() · raw(j)          shift(j, δ):  v_j ← v_j + δ
+    w_j = factor() · raw(j)          shift(j, δ):  v_j ← v_j + δ          settle(Σ of what the shifts of a row returned)
 
-``v`` is what a method moves; ``w = ∇Ω*(v)`` is what it predicts with. Keeping the map between them behind three
+``v`` is what a method moves; ``w = ∇Ω*(v)`` is what it predicts with. Keeping the map between them behind these
 methods lets one kernel serve every regularizer at O(non-zeros of the row) a step, and keeps the rows unaware of both.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,10 @@ class Plain(NamedTuple):
 
     def shift(self, j, delta):
         self.v[j] += delta
+        return 0.0
+
+    def settle(self, change):
+        pass
 
 
 @compiled
@@ -48,6 +53,10 @@ class Separable(NamedTuple):
 
     def shift(self, j, delta):
         self.v[j] += delta
+        return 0.0
+
+    def settle(self, change):
+        pass
 
 
 @compiled
@@ -55,14 +64,14 @@ class Coupled(NamedTuple):
     """w_j = factor(S)·image(v_j) with S = Σ_j mass(v_j): coordinates meet only in one sum, kept up to date.
 
     Squared l_p norms and the entropy have this form, so a step costs O(non-zeros of the row) where a direct
-    evaluation of ∇Ω* costs O(features). Images are kept relative to a reference size of v, renewed when v
-    outgrows it: powers and exponentials of v itself would leave the range of floating point.
+    evaluation of ∇Ω* costs O(features). Images are kept relative to a reference, set by the largest |v| and renewed
+    when v outgrows it: powers and exponentials of v itself would leave the range of floating point.
     """
 
     regularizer: Any
     v: np.ndarray
     images: np.ndarray
-    sums: np.ndarray  # S, the reference size, the |v| that outgrows it, the largest S since it was set
+    sums: np.ndarray  # S, the reference, the |v| that outgrows it, the largest S since it was set
 
     def raw(self, j):
         return self.images[j]
@@ -71,16 +80,22 @@ class Coupled(NamedTuple):
         return self.regularizer.factor(self.sums[0], self.sums[1])
 
     def shift(self, j, delta):
-        self.v[j] += delta
-        if abs(self.v[j]) > self.sums[2]:
-            self.refresh()
-            return
-        size = self.sums[1]
-        self.sums[0] -= self.regularizer.mass(self.v[j] - delta, self.images[j], size)
-        self.images[j] = self.regularizer.image(self.v[j], size)
-        self.sums[0] += self.regularizer.mass(self.v[j], self.images[j], size)
+        """v_j ← v_j + δ; what that adds to S, for ``settle``: summed up by the row it stays in a register."""
+        old, reference = self.v[j], self.sums[1]
+        new = old + delta
+        self.v[j] = new
+        if abs(new) > self.sums[2]:
+            self.sums[3] = math.inf
+            return 0.0
+        before = self.regularizer.mass(old, self.images[j], reference)
+        self.images[j] = self.regularizer.image(new, reference)
+        return self.regularizer.mass(new, self.images[j], reference) - before
+
+    def settle(self, change):
+        """S ← S + change; all over again where a v has outgrown the reference, or S has shrunk into its rounding."""
+        self.sums[0] += change
         self.sums[3] = max(self.sums[3], self.sums[0])
-        if self.sums[0] < SHRUNK * self.sums[3]:
+        if not self.sums[0] >= SHRUNK * self.sums[3]:
             self.refresh()
 
     def refresh(self):
@@ -88,13 +103,14 @@ class Coupled(NamedTuple):
         size = 0.0
         for j in range(self.v.shape[0]):
             size = max(size, abs(self.v[j]))
-        self.sums[1] = size
-        self.sums[2] = self.regularizer.outgrown(size)
+        reference = self.regularizer.reference(size)
         total = 0.0
         for j in range(self.v.shape[0]):
-            self.images[j] = self.regularizer.image(self.v[j], size)
-            total += self.regularizer.mass(self.v[j], self.images[j], size)
+            self.images[j] = self.regularizer.image(self.v[j], reference)
+            total += self.regularizer.mass(self.v[j], self.images[j], reference)
         self.sums[0] = total
+        self.sums[1] = reference
+        self.sums[2] = self.regularizer.outgrown(size)
         self.sums[3] = total
 
 

@@ -10,7 +10,8 @@ weights (the property ``separable`` is True) it says what it does to weight numb
     derivative(w, j)           a subgradient of term
     with_l2(extra)             Ω + extra/2·‖w‖²
 
-Otherwise weights meet in one sum S = Σ mass(v_j), and w_j = factor(S)·image(v_j): see :class:`fenchel.weights.Coupled`;
+Otherwise weights meet in one sum S = Σ mass(v_j), and w_j = factor(S)·image(v_j), both relative to a ``reference`` that
+the largest |v| sets and |v| > ``outgrown`` makes obsolete: see :class:`fenchel.weights.Coupled`;
 ``value(w)``, ``conjugate(v)`` and ``gradient(w, out)`` take whole vectors, and ``dual_order()`` names the norm ‖·‖_q dual
 to the one Ω is strongly convex in. ``strong_convexity()`` is 0 for a regularizer that is not; it then has
 ``reach(objective, n)``, how far from 0 a w can lie whose objective is at most the given one, and ``domain_scale(v)``, the

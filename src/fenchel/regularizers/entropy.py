@@ -96,19 +96,23 @@ class Entropy(NamedTuple):
             for j in range(v.shape[0]):
                 total += _excess(v[j] / self.strength)
             return self.strength * self.radius * math.log1p(total / v.shape[0])
+        top = self.reference(size)
         for j in range(v.shape[0]):
-            total += self.mass(v[j], self.image(v[j], size), size)
-        return self.strength * self.radius * (size / self.strength + math.log(total / (2.0 * v.shape[0])))
+            total += self.mass(v[j], self.image(v[j], top), top)
+        return self.strength * self.radius * (top + math.log(total / (2.0 * v.shape[0])))
 
-    def image(self, v, size):
+    def reference(self, size):
+        return size / self.strength
+
+    def image(self, v, reference):
         x = abs(v) / self.strength
-        return math.copysign(-math.expm1(-2.0 * x) * math.exp(x - size / self.strength), v)
+        return math.copysign(-math.expm1(-2.0 * x) * math.exp(x - reference), v)
 
-    def mass(self, v, image, size):
-        # cosh from sinh, both relative to e^{size/strength}
-        return math.sqrt(image * image + 4.0 * math.exp(-2.0 * size / self.strength))
+    def mass(self, v, image, reference):
+        # cosh from sinh, both relative to e^reference
+        return math.sqrt(image * image + 4.0 * math.exp(-2.0 * reference))
 
-    def factor(self, total, size):
+    def factor(self, total, reference):
         return self.radius / total
 
     def outgrown(self, size):

@@ -76,15 +76,19 @@ class SquaredLp(NamedTuple):
         reached = min(norm / curvature, self.radius)
         return reached * norm - 0.5 * curvature * reached * reached
 
-    def image(self, v, size):
-        return math.copysign((abs(v) / max(size, TINY)) ** (self.dual_p() - 1.0), v)
+    def reference(self, size):
+        return 1.0 / max(size, TINY)
 
-    def mass(self, v, image, size):
-        return abs(v) / max(size, TINY) * abs(image)
+    def image(self, v, reference):
+        return math.copysign((abs(v) * reference) ** (self.dual_p() - 1.0), v)
 
-    def factor(self, total, size):
+    def mass(self, v, image, reference):
+        return abs(v) * reference * abs(image)
+
+    def factor(self, total, reference):
         if total <= 0.0:
             return 0.0
+        size = 1.0 / reference
         q = self.dual_p()
         curvature = (q - 1.0) * self.strength
         norm = size * total ** (1.0 / q) / curvature
