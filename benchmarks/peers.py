@@ -21,7 +21,7 @@ TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 
 def peers(problem: fl.Problem) -> dict[str, object]:
     C = 1.0 / (problem.regularizer.l2 * problem.m)
-    common = {"C": C, "fit_intercept": False, "max_iter": 1000}
+    common = {"C": C, "fit_intercept": False, "max_iter": 200}
     if isinstance(problem.loss, fl.Hinge):
         return {"LinearSVC": lambda tol: LinearSVC(loss="hinge", dual=True, tol=tol, random_state=0, **common)}
     if isinstance(problem.loss, fl.SquaredHinge):
@@ -30,7 +30,7 @@ def peers(problem: fl.Problem) -> dict[str, object]:
         return {"LinearSVC": lambda tol: LinearSVC(loss="squared_hinge", dual=True, tol=tol, random_state=0, **halved)}
     return {
         f"LogisticRegression {name}": lambda tol, name=name: LogisticRegression(solver=name, tol=tol, random_state=0, **common)
-        for name in ("lbfgs", "newton-cg", "saga")
+        for name in ("lbfgs", "newton-cg")
     }
 
 
@@ -41,7 +41,7 @@ def time_of(make: object, X: object, y: np.ndarray, problem: fl.Problem, wanted:
         seconds = time.perf_counter() - clock
         if problem.objective(model.coef_.ravel()) <= wanted:
             return f"{seconds:.2f} s"
-        if seconds > 60:
+        if seconds > 10:
             break
     return f"not within {seconds:.0f} s"
 

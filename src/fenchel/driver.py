@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from fenchel.auto import choose
 from fenchel.problem import Problem, gap_between
@@ -90,6 +89,8 @@ def minimize(
     with progress_bar(chosen.name, progress) as run.show:
         result = run.until_done(iterates, begin or _origin(problem), rng, max_passes, time_limit)
     if not result.converged and tol > 0.0 and result.status in ADVICE:
+        from sklearn.exceptions import ConvergenceWarning  # here, for it takes half as long to import as all of fenchel
+
         warnings.warn(f"{result.message} {ADVICE[result.status]}", ConvergenceWarning, stacklevel=2)
     return result
 
