@@ -10,6 +10,7 @@ from fenchel.solvers import solvers
 
 SMALL = 100_000  # entries of X
 WELL_CONDITIONED = 2.0  # R²/(λγm) up to which plain SDCA needs no help
+CROWDED_CONDITIONED = 0.1  # the same where rows share most coordinates
 
 
 class Rule(NamedTuple):
@@ -26,7 +27,7 @@ def well_conditioned(problem: Problem) -> bool:
     smoothness = problem.loss.smoothness() if hasattr(problem.loss, "smoothness") else 1.0
     strength = problem.regularizer.strong_convexity()
     curvature = float((problem.share * problem.row_norms**2).max()) * (1.0 if math.isinf(smoothness) else smoothness)
-    return curvature <= WELL_CONDITIONED * strength
+    return curvature <= (CROWDED_CONDITIONED if problem.design.crowded else WELL_CONDITIONED) * strength
 
 
 def small(problem: Problem) -> bool:

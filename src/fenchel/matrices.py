@@ -28,6 +28,7 @@ from fenchel.weights import Plain
 log = logging.getLogger("fenchel")
 INT32_MAX = 2**31 - 1
 NOT_NUMBERS = "X must hold real numbers: encode text, dates and categories as numeric columns first."
+CROWDED = 0.05  # share of the entries that are stored
 PARALLEL_FROM = 2_000_000  # entries; below, starting threads costs more than it saves
 
 
@@ -234,6 +235,11 @@ class Design:
         if sp.issparse(self.storage):
             return self.storage.format == "csc"
         return not self.storage.flags.c_contiguous
+
+    @property
+    def crowded(self) -> bool:
+        """Whether rows share so many coordinates that steps on one undo those on others."""
+        return self.nnz >= CROWDED * self.m * self.n
 
     @property
     def rows(self) -> Any:

@@ -45,7 +45,7 @@ WORTH_IT = 10.0  # the least R²/(λγm) that acceleration is for
 LEAST = 1e-12  # a floor for accuracies: tol = 0 asks for more than floating point has
 ROUNDING = 1e-15  # of a sum relative to its terms, times the root of their number
 GROWN = 1.2  # how much ‖w − y‖² may grow before momentum starts over
-DENSE, DENSE_PULL = 0.05, 3.0  # rows that share most coordinates undo one another's steps: hold them closer to y
+CROWDED_PULL = 3.0  # rows that share most coordinates undo one another's steps: hold them closer to y
 
 
 @solver("accelerated-sdca", needs=(dual_steps, separable, smooth_or_smoothable))
@@ -102,8 +102,8 @@ def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator)
     has_corners = math.isinf(smoothness)
     R2 = float(problem.share @ problem.row_norms**2) or 1.0
     kappa = R2 / problem.m * (1.0 if has_corners else smoothness)
-    if problem.design.nnz >= DENSE * problem.m * problem.n:
-        kappa *= DENSE_PULL
+    if problem.design.crowded:
+        kappa *= CROWDED_PULL
     inner = Inner(problem, kappa, start, rng)
     mu = problem.regularizer.strong_convexity() / 2.0
     most = 0.0 if has_corners else (math.sqrt(mu + kappa) - math.sqrt(mu)) / (math.sqrt(mu + kappa) + math.sqrt(mu))
