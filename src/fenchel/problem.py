@@ -37,6 +37,7 @@ from fenchel.sums import (
 )
 from fenchel.weights import read_weights, weights_of
 
+FAR = 10.0  # gaps this many times the one wanted are not worth a search for the best c
 SCALING_STEPS = 12  # evaluations of D(cα) spent on finding the best c
 
 
@@ -195,7 +196,7 @@ class Problem:
 
         ``v`` is ``adjoint(alpha)`` if it is known; ``objective`` is any objective value reached so far, which confines
         the minimiser where Ω alone does not; ``z`` are the predictions α was derived from, which replace the
-        conjugate of a loss that has none. The search ends early once the bound is ``wanted``.
+        conjugate of a loss that has none. There is no search once the bound is ``wanted``, or while it is far from it.
         """
         alpha = self._as_dual(alpha)
         v = self.adjoint(alpha) if v is None else v
@@ -210,7 +211,8 @@ class Problem:
             best = max(best, value(corner))
         elif z is not None and not hasattr(self.loss, "conjugate"):
             return best
-        if best >= wanted or value(0.999 * corner) <= best:
+        far = math.isfinite(wanted) and objective - best > FAR * (objective - wanted)
+        if best >= wanted or far or value(0.999 * corner) <= best:
             return best
         found = minimize_scalar(lambda c: -value(c), bounds=(0.0, corner), method="bounded", options={"maxiter": SCALING_STEPS})
         return max(best, -float(found.fun))
