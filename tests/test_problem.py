@@ -15,7 +15,6 @@ import fenchel as fl
 from tests.references import data, instances, reference
 
 LOSSES, REGULARIZERS = instances()
-SEPARABLE = {name: r for name, r in REGULARIZERS.items() if r.separable}
 
 
 def problem(loss, regularizer, **options):

@@ -180,9 +180,9 @@ class _Run:
             self._raise_bound(iterate, z)
         converged = self.gap <= self.target and self._verify()
         self._plan(iterate.passes)
-        numbers = (iterate.passes, iterate.accesses, self.solver_seconds, objective, self.bound, self.gap, int(np.count_nonzero(iterate.w)))
-        self.history.rows.append(numbers)
-        evaluation = Evaluation(*numbers, iterate.w)
+        nnz = int(np.count_nonzero(iterate.w))
+        evaluation = Evaluation(iterate.passes, iterate.accesses, self.solver_seconds, objective, self.bound, self.gap, nnz, iterate.w)
+        self.history.append(**{name: getattr(evaluation, name) for name in History.COLUMNS})
         self.show(evaluation, self.target)
         stop = self.callback is not None and self.callback(evaluation)
         if converged:

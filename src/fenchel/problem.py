@@ -175,7 +175,7 @@ class Problem:
 
     def is_dual_point(self, alpha: np.ndarray) -> bool:
         """Whether α has the right shape and lies in the domain of φ*."""
-        return alpha.shape == self.dual_shape and math.isfinite(self._sum_conjugates(alpha, 1.0, None))
+        return alpha.shape == self.dual_shape and math.isfinite(self.mean_conjugate(alpha))
 
     def gap(self, w: np.ndarray, alpha: np.ndarray | None = None) -> float:
         """An upper bound on P(w) − min P: the objective less the best lower bound that α (or w itself) gives."""
@@ -218,9 +218,10 @@ class Problem:
         return max(best, -float(found.fun))
 
     def _dual_value(self, alpha: np.ndarray, v: np.ndarray, c: float, objective: float, z: np.ndarray | None) -> float:
-        return -self._sum_conjugates(alpha, c, z) - self._conjugate(c * v.reshape(-1), objective)
+        return -self.mean_conjugate(alpha, c, z) - self.penalty_conjugate(c * v.reshape(-1), objective)
 
-    def _sum_conjugates(self, alpha: np.ndarray, c: float, z: np.ndarray | None) -> float:
+    def mean_conjugate(self, alpha: np.ndarray, c: float = 1.0, z: np.ndarray | None = None) -> float:
+        """(1/m) Σ s_i φ*(−cα_i), or an upper bound on it from the predictions z that α was derived from."""
         if hasattr(self.loss, "conjugate"):
             return float(sum_conjugates(self.loss, alpha, self.y, self.share, c))
         if z is None:
@@ -229,7 +230,7 @@ class Problem:
         products = -(alpha * z if alpha.ndim == 1 else (alpha * z).sum(axis=1))
         return c * (float(products @ self.share) - self.mean_loss(z))
 
-    def _conjugate(self, v: np.ndarray, objective: float) -> float:
+    def penalty_conjugate(self, v: np.ndarray, objective: float = math.inf) -> float:
         """Ω*(v), or its value over the w that can still be optimal, where that is smaller."""
         exact = float((sum_conjugate_terms if self.regularizer.separable else whole_conjugate)(self.regularizer, v))
         if math.isfinite(exact) or not math.isfinite(objective) or self.regularizer.strong_convexity() > 0.0:

@@ -163,8 +163,8 @@ class Inner:
         terms = (
             objective,
             0.5 * self.kappa * float(np.sum((w - self.y) ** 2)),
-            self.problem._sum_conjugates(self.alpha, 1.0, None),
-            self._pulled._conjugate(u.reshape(-1), math.inf),
+            self.problem.mean_conjugate(self.alpha),
+            self._pulled.penalty_conjugate(u.reshape(-1)),
             -0.5 * self.kappa * float(np.sum(self.y**2)),
         )
         return sum(terms), ROUNDING * math.sqrt(self.problem.m + self.problem.n) * sum(map(abs, terms))

@@ -32,11 +32,6 @@ class Solver:
         parameters = inspect.signature(self.run).parameters.values()
         return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
 
-    @property
-    def summary(self) -> str:
-        """The first line of its documentation."""
-        return (inspect.getdoc(self.run) or "").partition("\n")[0]
-
 
 def solver(name: str, needs: tuple[Need, ...]) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
     """Make a generator function a solver that ``minimize`` finds by name."""
