@@ -45,6 +45,23 @@ def xlogx(x):
 
 
 @compiled
+def power(x, exponent):
+    """x^exponent for x ≥ 0, to about 1e-13: pow would take most of the time of a step.
+
+    The exponents are those of squared l_p norms, 1/(p − 1) for p = 2, 9/5, 5/3 and 3/2.
+    """
+    if exponent == 1.0:
+        return x
+    if exponent == 1.25:
+        return x * math.sqrt(math.sqrt(x))
+    if exponent == 1.5:
+        return x * math.sqrt(x)
+    if exponent == 2.0:
+        return x * x
+    return math.exp(exponent * math.log(x)) if x > 0.0 else 0.0
+
+
+@compiled
 def log_sum_exp(z):
     top = -math.inf
     for k in range(z.shape[0]):
@@ -74,6 +91,15 @@ def project_to_simplex(x, out):
         out[k] = max(x[k] - largest - shift, 0.0)
 
 
+def row_order(m: int, sampling: str, rng: np.random.Generator) -> np.ndarray:
+    """The m rows of one pass, in the order that goes by the name ``sampling``.
+
+    >>> row_order(3, "sequential", np.random.default_rng(0)).tolist()
+    [0, 1, 2]
+    """
+    return SAMPLING[sampling](m, rng)
+
+
 def block_shuffled(m: int, rng: np.random.Generator, block: int = 64) -> np.ndarray:
     """All of 0..m−1 once: blocks of neighbours in random order.
 
@@ -87,3 +113,11 @@ def block_shuffled(m: int, rng: np.random.Generator, block: int = 64) -> np.ndar
     starts = rng.permutation(-(-m // block)) * block
     order = (starts[:, None] + np.arange(block)).ravel()
     return order[order < m] if m % block else order
+
+
+SAMPLING = {
+    "blocks": block_shuffled,
+    "permutation": lambda m, rng: rng.permutation(m),
+    "replacement": lambda m, rng: rng.integers(m, size=m),
+    "sequential": lambda m, rng: np.arange(m),
+}

@@ -9,18 +9,22 @@ P(w) − D(α) bounds how far w is from optimal. From any w a dual point is free
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import uuid
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from fenchel.checks import checked_labels, checked_part, checked_weights, try_loss
+from fenchel.checks import checked_labels, checked_weights
 from fenchel.compiled import is_foreign
 from fenchel.losses import losses
 from fenchel.matrices import Design
+from fenchel.numeric import row_order
+from fenchel.objective import Chunk, Objective
 from fenchel.regularizers import regularizers
 from fenchel.sums import (
     derivative_terms,
@@ -38,10 +42,11 @@ from fenchel.sums import (
 from fenchel.weights import read_weights, weights_of
 
 FAR = 10.0  # gaps this many times the one wanted are not worth a search for the best c
+PIECE = 1 << 18  # rows handed out at a time at most, so that limits and interrupts are heard in time
 SCALING_STEPS = 12  # evaluations of D(cα) spent on finding the best c
 
 
-class Problem:
+class Problem(Objective):
     """A loss and a regularizer on a data matrix: everything a solver asks about, and nothing it does.
 
     X is a NumPy array (C or Fortran order) or a SciPy sparse matrix (CSR, CSC), float32 or float64, and is not copied
@@ -58,41 +63,17 @@ class Problem:
     """
 
     def __init__(self, X: Any, y: Any, loss: Any, regularizer: Any, *, sample_weight: Any = None, intercept: float = 0.0) -> None:
-        self.loss = checked_part(loss, "loss", ("value", "derivative"), losses())
-        self.regularizer = checked_part(regularizer, "regularizer", ("separable",), regularizers())
-        if not isinstance(intercept, (int, float, np.number)) or not math.isfinite(intercept):
-            raise ValueError(f"intercept={intercept}: give the constant feature a finite value, for instance 1.0.")
+        super().__init__(loss, regularizer, intercept)
         self.design = Design(X, intercept)
         self.m, self.n = self.design.m, self.design.n
-        self.labels = getattr(loss, "labels", "real")
         self.y, self.outputs = checked_labels(y, self.m, self.labels, type(loss).__name__)
-        if is_foreign(loss):
-            try_loss(loss, self.y, self.outputs)
+        self._check_fit(self.y)
         self.share = checked_weights(sample_weight, self.m) / self.m  # s_i / m
-        self._check_bounds()
         self.token = uuid.uuid4().hex  # tells an iterate of this problem from one of another
-
-    def _check_bounds(self) -> None:
-        size = self.n * self.outputs
-        for name in ("lower", "upper"):
-            bound = getattr(self.regularizer, name, None)
-            if bound is not None and bound.size not in (1, size):
-                counted = " (the intercept's counts)" if self.design.intercept else ""
-                raise ValueError(f"Box has {bound.size} {name} bounds for {size} weights{counted}: give one, or one for each weight.")
 
     def __repr__(self) -> str:
         kind = type(self.design.storage).__name__
         return f"Problem({self.m:,} x {self.n:,} {kind}, {self.loss!r}, {self.regularizer!r})"
-
-    @property
-    def vector_valued(self) -> bool:
-        """Whether the loss has one output per class."""
-        return self.labels == "class"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of w: (n,), or (n, K) for K classes."""
-        return (self.n, self.outputs) if self.vector_valued else (self.n,)
 
     @property
     def dual_shape(self) -> tuple[int, ...]:
@@ -113,11 +94,6 @@ class Problem:
         """(1/m) Σ s_i φ(z_i, y_i)"""
         return float(sum_losses(self.loss, z, self.y, self.share))
 
-    def penalty(self, w: np.ndarray) -> float:
-        """Ω(w)"""
-        flat = np.ascontiguousarray(w).reshape(-1)
-        return float((sum_terms if self.regularizer.separable else whole_value)(self.regularizer, flat))
-
     def loss_gradient(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """At predictions z: the dual point α_i = −φ'(z_i), and v = −∇(mean loss)."""
         alpha = self._dual_point_at(z)
@@ -136,18 +112,15 @@ class Problem:
         share = self.share[rows] * (self.m / design.m)
         return self._changed(design=design, m=design.m, y=self.y[rows], share=share).gradient(w)
 
-    def penalty_gradient(self, w: np.ndarray) -> np.ndarray:
-        """∇Ω(w), or one subgradient."""
-        flat = np.ascontiguousarray(w).reshape(-1)
-        out = np.empty_like(flat)
-        (derivative_terms if self.regularizer.separable else whole_gradient)(self.regularizer, flat, out)
-        return out.reshape(w.shape)
-
-    def prox(self, x: np.ndarray, step: float) -> np.ndarray:
-        """argmin_w step·Ω(w) + ½‖w − x‖², for regularizers that are sums over weights."""
-        out = np.empty(x.size)
-        prox_terms(self.regularizer, x.reshape(-1), float(step), out)
-        return out.reshape(x.shape)
+    def chunks(self, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[Chunk]:
+        """The rows in the order that ``sampling`` names, pass after pass without end, in pieces of whole batches."""
+        s = self.m * self.share
+        piece = max(1, PIECE // batch) * batch
+        for done in itertools.count():
+            order = row_order(self.m, sampling, rng)
+            for first in range(0, self.m, piece):
+                part = order[first : first + piece]
+                yield Chunk(self.design, self.y, s, part, done + (first + len(part)) / self.m)
 
     # ---- dual ----
 
@@ -163,10 +136,6 @@ class Problem:
     def adjoint(self, alpha: np.ndarray) -> np.ndarray:
         """v = (1/m) Σ_i s_i α_i x_i"""
         return self.design.rmatvec(alpha * (self.share[:, None] if self.vector_valued else self.share))
-
-    def link(self, v: np.ndarray) -> np.ndarray:
-        """w = ∇Ω*(v)"""
-        return read_weights(weights_of(self.regularizer, v.reshape(-1))).reshape(v.shape)
 
     def dual_objective(self, alpha: np.ndarray) -> float:
         """D(α), minus infinity where α is not feasible."""
@@ -230,32 +199,17 @@ class Problem:
         products = -(alpha * z if alpha.ndim == 1 else (alpha * z).sum(axis=1))
         return c * (float(products @ self.share) - self.mean_loss(z))
 
-    def penalty_conjugate(self, v: np.ndarray, objective: float = math.inf) -> float:
-        """Ω*(v), or its value over the w that can still be optimal, where that is smaller."""
-        exact = float((sum_conjugate_terms if self.regularizer.separable else whole_conjugate)(self.regularizer, v))
-        if math.isfinite(exact) or not math.isfinite(objective) or self.regularizer.strong_convexity() > 0.0:
-            return exact
-        if hasattr(self.regularizer, "conjugate_within"):
-            return float(self.regularizer.conjugate_within(v, objective))
-        return float(sum_conjugate_terms(self.regularizer.within(objective), v))
-
     # ---- constants ----
-
-    @cached_property
-    def origin(self) -> np.ndarray:
-        """The point of Ω's domain nearest to w = 0."""
-        return self.nearest(np.zeros(self.shape))
-
-    def nearest(self, w: np.ndarray) -> np.ndarray:
-        """A point of Ω's domain near w: w itself if it lies in it."""
-        if math.isfinite(self.penalty(w)):
-            return w
-        return self.prox(w, 1e-300) if self.regularizer.separable else w * self.regularizer.shrink(w.reshape(-1))
 
     @cached_property
     def objective_at_zero(self) -> float:
         """P(0): the scale of every tolerance. (P at the nearest feasible point where 0 is outside the domain of Ω.)"""
         return self.objective(self.origin)
+
+    @property
+    def density(self) -> float:
+        """Entries a row, on average."""
+        return max(1.0, self.design.nnz / self.m)
 
     @cached_property
     def row_norms(self) -> np.ndarray:
@@ -298,16 +252,6 @@ class Problem:
         kept = {name: value for name, value in vars(self).items() if not isinstance(getattr(Problem, name, None), cached_property)}
         vars(other).update({**kept, "token": uuid.uuid4().hex, **changes})
         return other
-
-    def split(self, w: np.ndarray) -> tuple[np.ndarray, Any]:
-        """Weights of the columns of X, and the intercept (0 without one)."""
-        return (w[:-1], self.design.intercept * w[-1]) if self.design.intercept else (w, 0.0)
-
-    def _as_weights(self, w: Any) -> np.ndarray:
-        w = np.asarray(w, dtype=np.float64)
-        if w.shape != self.shape:
-            raise ValueError(f"w has shape {w.shape}; this problem's weights have shape {self.shape}.")
-        return w
 
     def _as_dual(self, alpha: Any) -> np.ndarray:
         alpha = np.asarray(alpha, dtype=np.float64)

@@ -93,10 +93,14 @@ class Coupled(NamedTuple):
 
     def settle(self, change):
         """S ← S + change; all over again where a v has outgrown the reference, or S has shrunk into its rounding."""
+        if self.outdated(change):
+            self.refresh()
+
+    def outdated(self, change):
+        """S ← S + change, and whether it has to be added up anew."""
         self.sums[0] += change
         self.sums[3] = max(self.sums[3], self.sums[0])
-        if not self.sums[0] >= SHRUNK * self.sums[3]:
-            self.refresh()
+        return not self.sums[0] >= SHRUNK * self.sums[3]
 
     def refresh(self):
         """Recompute S and the images from v: bounds rounding drift and renews the reference."""
@@ -131,8 +135,11 @@ def read_weights(weights):
 
 def weights_of(regularizer: Any, v: np.ndarray) -> Any:
     """The weights w = ∇Ω*(v) of a flat vector v, as kernels take them. v is not copied: it moves with the weights."""
-    if regularizer.separable:
-        return Separable(regularizer, v)
+    return Separable(regularizer, v) if regularizer.separable else coupled_weights(regularizer, v)
+
+
+def coupled_weights(regularizer: Any, v: np.ndarray) -> Coupled:
+    """The weights of a regularizer in which coordinates meet, their sum and images up to date."""
     weights = Coupled(regularizer, v, np.zeros_like(v), np.zeros(4))
     refresh(weights)
     return weights

@@ -100,6 +100,9 @@ class Box(NamedTuple):
     def strong_convexity(self):
         return self.penalty.strong_convexity()
 
+    def bounded(self):
+        return bool(np.isfinite(self.lower).all() and np.isfinite(self.upper).all())
+
     def with_l2(self, extra):
         return Box(self.lower, self.upper, self.penalty.with_l2(extra))
 

@@ -127,6 +127,9 @@ class Entropy(NamedTuple):
         """The factor that brings w into the ball."""
         return self.radius / float(np.abs(w).sum())
 
+    def bounded(self):
+        return True
+
     def strong_convexity(self):
         return self.strength / self.radius
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from fenchel.compiled import compiled
@@ -43,6 +44,10 @@ class L2(NamedTuple):
 
     def derivative(self, w, j):
         return self.l2 * w
+
+    def radius_of_minimiser(self, objective_at_zero):
+        """‖w*‖ is no larger: see SquaredLp."""
+        return math.sqrt(objective_at_zero / self.l2)
 
     def strong_convexity(self):
         return self.l2

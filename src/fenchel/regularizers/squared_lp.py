@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fenchel.compiled import compiled
-from fenchel.numeric import TINY
+from fenchel.numeric import TINY, power
 from fenchel.regularizers.checks import positive
 
 OUTGROWN = 16.0  # how far v may outgrow the size its images are kept relative to
@@ -80,19 +80,27 @@ class SquaredLp(NamedTuple):
         return 1.0 / max(size, TINY)
 
     def image(self, v, reference):
-        return math.copysign((abs(v) * reference) ** (self.dual_p() - 1.0), v)
+        return math.copysign(power(abs(v) * reference, self.dual_p() - 1.0), v)
 
     def mass(self, v, image, reference):
         return abs(v) * reference * abs(image)
 
     def factor(self, total, reference):
+        return self.factor_of_multiple(total, reference, 1.0, math.inf)
+
+    def factor_of_multiple(self, total, reference, c, radius):
+        """The factor of ∇Ω*(c·v), from the images and the sum of v itself, in a ball that may be smaller still."""
         if total <= 0.0:
             return 0.0
-        size = 1.0 / reference
-        q = self.dual_p()
-        curvature = (q - 1.0) * self.strength
-        norm = size * total ** (1.0 / q) / curvature
-        return size * total ** ((2.0 - q) / q) / curvature * min(1.0, self.radius / max(norm, TINY))
+        size = c / reference
+        root = total ** (1.0 / self.dual_p())  # ‖v‖_q relative to the reference
+        curvature = (self.dual_p() - 1.0) * self.strength
+        norm = size * root / curvature
+        return size * root * root / total / curvature * min(1.0, min(self.radius, radius) / max(norm, TINY))
+
+    def radius_of_minimiser(self, objective_at_zero):
+        """‖w*‖_p is no larger: 2Ω(w*) ≤ P(0), for Ω(w*) = Ω*(v*) and P(w*) = D(α*) ≤ P(0) − Ω*(v*)."""
+        return math.sqrt(objective_at_zero * (self.p - 1.0) / self.strength)
 
     def outgrown(self, size):
         return min(OUTGROWN, 10.0 ** (DIGITS / self.dual_p())) * size
@@ -110,6 +118,9 @@ class SquaredLp(NamedTuple):
     def shrink(self, w):
         """The factor that brings w into the ball."""
         return self.radius / float(np.linalg.norm(w, self.p))
+
+    def bounded(self):
+        return not math.isinf(self.radius)
 
     def strong_convexity(self):
         return self.strength

@@ -21,9 +21,12 @@ class Solver:
     name: str
     run: Callable[..., Iterator[Iterate]]
     needs: tuple[Need, ...]
+    online: bool = False  #: whether it can learn from rows that are read once
 
     def refusal(self, problem: Problem) -> str | None:
         """Why the solver can't take this problem, or None if it can."""
+        if not (problem.in_memory or self.online):
+            return "rows that can be read again, and a Stream is read once"
         return next((reason for need in self.needs if (reason := need(problem)) is not None), None)
 
     @property
@@ -33,9 +36,9 @@ class Solver:
         return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
 
 
-def solver(name: str, needs: tuple[Need, ...]) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
-    """Make a generator function a solver that ``minimize`` finds by name."""
-    return lambda run: Solver(name, run, needs)
+def solver(name: str, needs: tuple[Need, ...], online: bool = False) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
+    """Make a generator function a solver that ``minimize`` finds by name; ``online`` ones take streams as well."""
+    return lambda run: Solver(name, run, needs, online)
 
 
 # ---- what a solver may need ----
@@ -72,6 +75,20 @@ def strongly_convex_regularizer(problem: Problem) -> str | None:
     """Curvature in every direction."""
     regularizer = problem.regularizer
     return None if regularizer.strong_convexity() > 0.0 else f"a strongly convex regularizer, and {_name(regularizer)} is not"
+
+
+def bounded_slopes(problem: Problem) -> str | None:
+    """A Lipschitz loss, or a bounded domain: a given one, or the ball in which P(0) confines the minimiser."""
+    loss, regularizer = problem.loss, problem.regularizer
+    if has_bounded_slopes(problem) or hasattr(regularizer, "radius_of_minimiser"):
+        return None
+    return f"a loss with bounded slopes or a bounded domain, and {_name(loss)} with {_name(regularizer)} has neither"
+
+
+def has_bounded_slopes(problem: Problem) -> bool:
+    """Whether the loss is Lipschitz, or becomes so where Ω is finite."""
+    bounded = getattr(problem.regularizer, "bounded", None)
+    return hasattr(problem.loss, "lipschitz") or (bounded is not None and bool(bounded()))
 
 
 def separable(problem: Problem) -> str | None:

@@ -1,0 +1,120 @@
+"""mean loss + Ω(w): the parts of an objective that do not depend on where the rows are, in memory or in a stream."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fenchel.checks import checked_part, try_loss
+from fenchel.compiled import is_foreign
+from fenchel.losses import losses
+from fenchel.matrices import Design
+from fenchel.regularizers import regularizers
+from fenchel.sums import derivative_terms, prox_terms, sum_conjugate_terms, sum_terms, whole_conjugate, whole_gradient, whole_value
+from fenchel.weights import read_weights, weights_of
+
+
+class Chunk(NamedTuple):
+    """Rows to play on, and in which order."""
+
+    design: Design
+    y: np.ndarray
+    s: np.ndarray  #: weights of the rows, with mean 1
+    order: np.ndarray
+    passes: float  #: passes made once this chunk is done
+
+
+class Objective:
+    """A loss and a regularizer on weights of a known shape: what does not depend on where the rows are."""
+
+    loss: Any
+    regularizer: Any
+    labels: str
+    n: int  #: features, the intercept included
+    outputs: int  #: K for K classes, else 1
+    intercept: float  #: the constant feature, 0 without one
+    in_memory = True  #: whether rows can be read again
+
+    def __init__(self, loss: Any, regularizer: Any, intercept: float) -> None:
+        self.loss = checked_part(loss, "loss", ("value", "derivative"), losses())
+        self.regularizer = checked_part(regularizer, "regularizer", ("separable",), regularizers())
+        if not isinstance(intercept, (int, float, np.number)) or not math.isfinite(intercept):
+            raise ValueError(f"intercept={intercept}: give the constant feature a finite value, for instance 1.0.")
+        self.intercept = float(intercept)
+        self.labels = getattr(loss, "labels", "real")
+
+    @property
+    def vector_valued(self) -> bool:
+        """Whether the loss has one output per class."""
+        return self.labels == "class"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of w: (n,), or (n, K) for K classes."""
+        return (self.n, self.outputs) if self.vector_valued else (self.n,)
+
+    def penalty(self, w: np.ndarray) -> float:
+        """Ω(w)"""
+        flat = np.ascontiguousarray(w).reshape(-1)
+        return float((sum_terms if self.regularizer.separable else whole_value)(self.regularizer, flat))
+
+    def penalty_gradient(self, w: np.ndarray) -> np.ndarray:
+        """∇Ω(w), or one subgradient."""
+        flat = np.ascontiguousarray(w).reshape(-1)
+        out = np.empty_like(flat)
+        (derivative_terms if self.regularizer.separable else whole_gradient)(self.regularizer, flat, out)
+        return out.reshape(w.shape)
+
+    def prox(self, x: np.ndarray, step: float) -> np.ndarray:
+        """argmin_w step·Ω(w) + ½‖w − x‖², for regularizers that are sums over weights."""
+        out = np.empty(x.size)
+        prox_terms(self.regularizer, x.reshape(-1), float(step), out)
+        return out.reshape(x.shape)
+
+    def link(self, v: np.ndarray) -> np.ndarray:
+        """w = ∇Ω*(v)"""
+        return read_weights(weights_of(self.regularizer, v.reshape(-1))).reshape(v.shape)
+
+    def penalty_conjugate(self, v: np.ndarray, objective: float = math.inf) -> float:
+        """Ω*(v), or its value over the w that can still be optimal, where that is smaller."""
+        exact = float((sum_conjugate_terms if self.regularizer.separable else whole_conjugate)(self.regularizer, v))
+        if math.isfinite(exact) or not math.isfinite(objective) or self.regularizer.strong_convexity() > 0.0:
+            return exact
+        if hasattr(self.regularizer, "conjugate_within"):
+            return float(self.regularizer.conjugate_within(v, objective))
+        return float(sum_conjugate_terms(self.regularizer.within(objective), v))
+
+    @cached_property
+    def origin(self) -> np.ndarray:
+        """The point of Ω's domain nearest to w = 0."""
+        return self.nearest(np.zeros(self.shape))
+
+    def nearest(self, w: np.ndarray) -> np.ndarray:
+        """A point of Ω's domain near w: w itself if it lies in it."""
+        if math.isfinite(self.penalty(w)):
+            return w
+        return self.prox(w, 1e-300) if self.regularizer.separable else w * self.regularizer.shrink(w.reshape(-1))
+
+    def split(self, w: np.ndarray) -> tuple[np.ndarray, Any]:
+        """Weights of the columns of X, and the intercept (0 without one)."""
+        return (w[:-1], self.intercept * w[-1]) if self.intercept else (w, 0.0)
+
+    def _check_fit(self, y: np.ndarray) -> None:
+        """Whether loss and regularizer fit labels like these and weights of this shape."""
+        if is_foreign(self.loss):
+            try_loss(self.loss, y, self.outputs)
+        size = self.n * self.outputs
+        for name in ("lower", "upper"):
+            bound = getattr(self.regularizer, name, None)
+            if bound is not None and bound.size not in (1, size):
+                counted = " (the intercept's counts)" if self.intercept else ""
+                raise ValueError(f"Box has {bound.size} {name} bounds for {size} weights{counted}: give one, or one for each weight.")
+
+    def _as_weights(self, w: Any) -> np.ndarray:
+        w = np.asarray(w, dtype=np.float64)
+        if w.shape != self.shape:
+            raise ValueError(f"w has shape {w.shape}; this problem's weights have shape {self.shape}.")
+        return w

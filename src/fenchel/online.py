@@ -1,0 +1,190 @@
+"""The convex repeated game that every online solver plays, one round after the other:
+
+    rows A_t are drawn;  the player, at w_t, meets the mean loss f_t over them;  a subgradient g_t moves the player to w_{t+1}
+
+A player is a set of weights (``raw``, ``factor``, ``shift``, ``settle``: see :mod:`fenchel.weights`) with three more methods:
+
+    size(i, slope)     its bound on ‖slope·x_i‖, if it needs one
+    begin(G)           with ‖g_t‖ ≤ G: shrink what has to shrink; the step, in units of ``shift``, along −g_t
+    end(loss_at_zero)  with the mean of φ(0, y) so far: project, advance, whatever ends the round
+
+so that one kernel serves all. Per round only the entries of the rows drawn are touched.
+
+The slopes played are a dual point: α_i, the mean of −φ' over the visits to row i, gives a lower bound D(α) that the
+regret bounds the distance of. That makes a certificate for losses with corners, where −φ' at w alone is a poor one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fenchel.compiled import kernel
+from fenchel.numeric import SAMPLING
+from fenchel.objective import Chunk
+from fenchel.registry import near
+from fenchel.result import Iterate
+from fenchel.weights import Plain, read_weights
+
+ROWS, AT_ZERO, LOSS, DUAL, ACCESSES, TALLIES = range(6)  # what a tally counts
+
+
+@kernel
+def play(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradients):
+    """Rounds of k rows each. ``judge`` also adds up what is suffered on the way, into ``tally`` and ``gradients``."""
+    slopes = np.empty(k)
+    for first in range(0, order.shape[0], k):
+        last = min(first + k, order.shape[0])
+        G = 0.0
+        for b in range(first, last):
+            i = order[b]
+            z = rows.dot(i, player)
+            derivative = loss.derivative(z, y[i])
+            slope = s[i] * derivative
+            slopes[b - first] = slope
+            tally[ACCESSES] += rows.count(i)
+            tally[ROWS] += 1.0
+            if player.confined() or judge:
+                tally[AT_ZERO] += s[i] * loss.value(0.0, y[i])
+            if judge:
+                value = s[i] * loss.value(z, y[i])
+                tally[LOSS] += value
+                tally[DUAL] += value - z * slope  # −φ*(φ') = φ − z·φ', by Fenchel–Young
+                rows.add(i, -slope, gradients)
+            if played.shape[0] > 0:
+                played[i] -= derivative
+                visits[i] += 1.0
+            G += player.size(i, slope)
+        step = player.begin(G / (last - first)) / (last - first)
+        for b in range(first, last):
+            if slopes[b - first] != 0.0:
+                rows.add(order[b], -step * slopes[b - first], player)
+        player.end(tally[AT_ZERO] / tally[ROWS])
+
+
+@kernel
+def play_vector(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradients, K):
+    """The same for K outputs."""
+    slopes = np.empty((k, K))
+    z = np.empty(K)
+    for first in range(0, order.shape[0], k):
+        last = min(first + k, order.shape[0])
+        G = 0.0
+        for b in range(first, last):
+            i = order[b]
+            slope = slopes[b - first]
+            z[:] = 0.0
+            if player.confined() or judge:
+                tally[AT_ZERO] += s[i] * loss.value(z, y[i])
+            rows.dots(i, player, z)
+            loss.derivative(z, y[i], slope)
+            square = 0.0
+            product = 0.0
+            for c in range(K):
+                if played.shape[0] > 0:
+                    played[i, c] -= slope[c]
+                slope[c] *= s[i]
+                square += slope[c] * slope[c]
+                product += z[c] * slope[c]
+            if played.shape[0] > 0:
+                visits[i] += 1.0
+            tally[ACCESSES] += rows.count(i)
+            tally[ROWS] += 1.0
+            if judge:
+                value = s[i] * loss.value(z, y[i])
+                tally[LOSS] += value
+                tally[DUAL] += value - product
+                rows.adds(i, -slope, gradients)
+            G += player.size(i, math.sqrt(square))
+        step = player.begin(G / (last - first)) / (last - first)
+        slopes *= -step
+        for b in range(first, last):
+            rows.adds(order[b], slopes[b - first], player)
+        player.end(tally[AT_ZERO] / tally[ROWS])
+
+
+class Game:
+    """The rounds of one run: where rows come from, what has been suffered, and the certificate that leaves.
+
+    ``problem`` is a :class:`fenchel.Problem` or a :class:`fenchel.Stream`; both hand out their rows in chunks.
+    """
+
+    def __init__(self, problem: Any, *, batch: int, sampling: str, rng: np.random.Generator, start: Iterate | None) -> None:
+        self.problem, self.batch = problem, batch
+        self.sampling, self.rng = sampling, rng
+        state = {} if start is None else start.state
+        self.tally = state.get("tally", np.zeros(TALLIES)).copy()
+        self.earlier = float(self.tally[ACCESSES])
+        corners = problem.in_memory and math.isinf(getattr(problem.loss, "smoothness", lambda: 0.0)())
+        self.played = state.get("played", np.zeros(problem.dual_shape if corners else (0, 0)[: 1 + problem.vector_valued])).copy()
+        self.visits = state.get("visits", np.zeros(problem.m if corners else 0)).copy()
+        self.judge = not problem.in_memory
+        self.gradients = np.zeros(math.prod(problem.shape) if self.judge else 0)
+        self.passes, self.total_passes = 0.0, state.get("total_passes", 0)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The rows, chunk by chunk; a problem in memory goes on for ever."""
+        for chunk in self.problem.chunks(self.sampling, self.rng, self.batch):
+            yield chunk
+            if chunk.passes.is_integer():
+                self._forget_early_slopes()
+
+    def _forget_early_slopes(self) -> None:
+        """Slopes are averaged over the passes since the last power of two: early ones were played far from the minimum."""
+        self.total_passes += 1
+        if self.played.size and self.total_passes & (self.total_passes - 1) == 0 and self.total_passes > 1:
+            self.played[:] = 0.0
+            self.visits[:] = 0.0
+
+    def play(self, chunk: Chunk, player: Any, order: np.ndarray | None = None) -> None:
+        """Play the chunk's rows, or those of ``order`` only."""
+        problem = self.problem
+        order = chunk.order if order is None else order
+        common = (chunk.design.rows, chunk.y, chunk.s, problem.loss, player, order, self.batch, self.tally, self.judge)
+        record = (self.played, self.visits, Plain(self.gradients))
+        if problem.vector_valued:
+            play_vector(*common, *record, problem.outputs)
+        else:
+            play(*common, *record)
+        self.passes = chunk.passes
+
+    def iterate(self, w: np.ndarray, state: dict[str, Any]) -> Iterate:
+        """What the solver yields: w with the certificate of the rounds played."""
+        alpha = None
+        if self.played.size:
+            visits = np.maximum(self.visits, 1.0)
+            alpha = self.played / (visits[:, None] if self.problem.vector_valued else visits)
+        mine = {"tally": self.tally, "played": self.played, "visits": self.visits, "total_passes": self.total_passes}
+        if self.judge:
+            mine["gradients"] = self.gradients
+        accesses = int(self.tally[ACCESSES] - self.earlier)
+        return Iterate(w.reshape(self.problem.shape), self.passes, accesses, alpha, state={**mine, **state})
+
+
+def weights_now(player: Any) -> np.ndarray:
+    """The player's weights as an ordinary vector."""
+    return np.asarray(read_weights(player))
+
+
+def checked_choice(option: str, value: Any, offered: Any) -> Any:
+    """The value, if it is one of those offered."""
+    if value not in offered:
+        raise ValueError(f"{option}={value!r}: {near(str(value), offered)}")
+    return value
+
+
+def checked_batch(batch: Any, automatic: int = 1) -> int:
+    """The mini-batch size k."""
+    if batch == "auto":
+        return automatic
+    if not isinstance(batch, (int, np.integer)) or isinstance(batch, bool) or batch < 1:
+        raise ValueError(f'batch={batch!r}: give a whole number of rows of at least 1, or "auto".')
+    return int(batch)
+
+
+def checked_sampling(sampling: Any) -> str:
+    """The name of a row order."""
+    return str(checked_choice("sampling", sampling, list(SAMPLING)))
