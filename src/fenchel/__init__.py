@@ -22,6 +22,7 @@ from fenchel.losses import (
 from fenchel.problem import Problem
 from fenchel.regularizers import L1, L2, Box, ElasticNet, Entropy, SquaredLp
 from fenchel.result import History, Iterate, Result
+from fenchel.stream import Stream
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,7 @@ __all__ = [
     "Squared",
     "SquaredHinge",
     "SquaredLp",
+    "Stream",
     "compiled",
     "datasets",
     "minimize",

@@ -50,8 +50,10 @@ RULES = (
     Rule("lbfgs", {}, lambda problem: True, "the same, with a regularizer in which the weights meet"),
 )
 
+STREAM_RULES = (Rule("pgs", {}, lambda problem: True, "rows that are read once: every row is one step"),)
 
-def choose(problem: Problem) -> tuple[str, dict[str, Any]]:
+
+def choose(problem: Any) -> tuple[str, dict[str, Any]]:
     """The solver for a problem, with the options to give it.
 
     >>> import numpy as np, fenchel as fl
@@ -64,9 +66,9 @@ def choose(problem: Problem) -> tuple[str, dict[str, Any]]:
     ('lbfgs', {})
     """
     known = solvers()
-    for rule in RULES:
+    for rule in RULES if problem.in_memory else STREAM_RULES:
         if known[rule.solver].refusal(problem) is None and rule.fits(problem):
             return rule.solver, rule.options
     loss, regularizer = type(problem.loss).__name__, type(problem.regularizer).__name__
-    missing = known["sdca"].refusal(problem)
-    raise ValueError(f"No solver takes {loss} with {regularizer}: sdca would, but needs {missing}.")
+    nearest = known["sdca" if problem.in_memory else "pgs"]
+    raise ValueError(f"No solver takes {loss} with {regularizer}: {nearest.name} would, but needs {nearest.refusal(problem)}.")

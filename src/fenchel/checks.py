@@ -71,6 +71,33 @@ def _slope(loss: Any, z: Any, label: float) -> Any:
 
 def checked_labels(y: Any, m: int, labels: str, loss: str) -> tuple[np.ndarray, int]:
     """The labels in the form kernels take them, and the number of outputs."""
+    values = _checked_numbers(y, m, labels, loss)
+    if labels != "class":
+        return values, 1
+    outputs = int(values.max()) + 1
+    if outputs < 2:
+        raise ValueError(f"{loss} takes the classes 0, 1, ..., K-1, and every label is 0: there must be at least two classes.")
+    if outputs > m or (np.bincount(values.astype(np.int64)) == 0).any():
+        absent = next(k for k in range(outputs) if not (values == k).any())
+        raise ValueError(
+            f"{loss} takes the classes 0, 1, ..., K-1, and class {absent} never occurs (the largest label is {outputs - 1}): "
+            "number your classes without gaps, for instance with numpy.unique(y, return_inverse=True)[1]."
+        )
+    return values.astype(np.int64), outputs
+
+
+def checked_chunk_labels(y: Any, m: int, labels: str, loss: str, outputs: int) -> np.ndarray:
+    """The labels of one chunk of a stream: not every class has to occur in it."""
+    values = _checked_numbers(y, m, labels, loss)
+    if labels != "class":
+        return values
+    wrong = np.flatnonzero(values >= outputs)
+    if len(wrong):
+        raise ValueError(f"y[{wrong[0]}] is {values[wrong[0]]:g}, and classes={outputs} allows 0 to {outputs - 1}.")
+    return values.astype(np.int64)
+
+
+def _checked_numbers(y: Any, m: int, labels: str, loss: str) -> np.ndarray:
     values = np.asarray(y)
     if values.ndim != 1:
         raise ValueError(f"y must be one label per row; it has shape {values.shape}.")
@@ -89,24 +116,14 @@ def checked_labels(y: Any, m: int, labels: str, loss: str) -> tuple[np.ndarray, 
             if len(np.unique(values)) > 2:
                 advice = "for more than two classes use a multiclass loss such as fenchel.Softmax()"
             raise ValueError(f"{loss} takes the labels -1 and +1, and y[{wrong[0]}] is {values[wrong[0]]:g}: {advice}.")
-    if labels != "class":
-        return values, 1
-    wrong = np.flatnonzero((values < 0) | (values != np.floor(values)))
-    if len(wrong):
-        raise ValueError(
-            f"{loss} takes the classes 0, 1, ..., K-1, and y[{wrong[0]}] is {values[wrong[0]]:g}: "
-            "number your classes, for instance with numpy.unique(y, return_inverse=True)[1]."
-        )
-    outputs = int(values.max()) + 1
-    if outputs < 2:
-        raise ValueError(f"{loss} takes the classes 0, 1, ..., K-1, and every label is 0: there must be at least two classes.")
-    if outputs > m or (np.bincount(values.astype(np.int64)) == 0).any():
-        absent = next(k for k in range(outputs) if not (values == k).any())
-        raise ValueError(
-            f"{loss} takes the classes 0, 1, ..., K-1, and class {absent} never occurs (the largest label is {outputs - 1}): "
-            "number your classes without gaps, for instance with numpy.unique(y, return_inverse=True)[1]."
-        )
-    return values.astype(np.int64), outputs
+    if labels == "class":
+        wrong = np.flatnonzero((values < 0) | (values != np.floor(values)))
+        if len(wrong):
+            raise ValueError(
+                f"{loss} takes the classes 0, 1, ..., K-1, and y[{wrong[0]}] is {values[wrong[0]]:g}: "
+                "number your classes, for instance with numpy.unique(y, return_inverse=True)[1]."
+            )
+    return values
 
 
 ENCODE = {

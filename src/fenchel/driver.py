@@ -14,11 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.auto import choose
+from fenchel.objective import Objective
+from fenchel.online import AT_ZERO, DUAL, LOSS, ROWS
 from fenchel.problem import Problem, gap_between
 from fenchel.progress import progress_bar
 from fenchel.registry import near
 from fenchel.result import History, Iterate, Result
 from fenchel.solvers import Solver, solvers
+from fenchel.stream import Stream
 
 
 class Evaluation(NamedTuple):
@@ -35,7 +38,7 @@ class Evaluation(NamedTuple):
 
 
 def minimize(
-    problem: Problem,
+    problem: Problem | Stream,
     solver: str = "auto",
     *,
     tol: float = 1e-3,
@@ -51,7 +54,7 @@ def minimize(
     """Minimise a problem to a certified accuracy: stop when the duality gap is at most ``tol``·P(0).
 
     Args:
-        problem: what to minimise.
+        problem: what to minimise: a :class:`fenchel.Problem`, or a :class:`fenchel.Stream` for the online solvers.
         solver: a name from :func:`fenchel.solvers.solvers`, or "auto" to have one chosen for the problem.
         tol: the accuracy, relative to the objective at w = 0.
         max_passes: how many passes over the data at most.
@@ -74,16 +77,18 @@ def minimize(
     (True, True)
     """
     _check_limits(tol, max_passes, time_limit, seed, threads)
-    if not isinstance(problem, Problem):
+    if not isinstance(problem, Objective):
         raise TypeError(
             f"minimize takes a fenchel.Problem, not {type(problem).__name__}: build one with fenchel.Problem(X, y, loss, regularizer)."
         )
-    if not math.isfinite(problem.objective_at_zero):
-        raise ValueError("The objective at w = 0 is not finite, so no accuracy can be relative to it: scale y, or use another loss.")
-    problem = problem.with_threads(threads)
+    if isinstance(problem, Problem):
+        if not math.isfinite(problem.objective_at_zero):
+            raise ValueError("The objective at w = 0 is not finite, so no accuracy can be relative to it: scale y, or use another loss.")
+        problem = problem.with_threads(threads)
     chosen, options = find_solver(problem, solver, options)
     rng = np.random.default_rng(seed)
-    run = _Run(problem, chosen.name, options, tol, callback)
+    kind = _Run if problem.in_memory else _StreamRun
+    run = kind(problem, chosen.name, options, tol, callback)
     begin = _as_start(problem, start, run.key, rng)
     iterates = chosen.run(problem, start=begin, rng=rng, accuracy=run.target, **options)
     with progress_bar(chosen.name, progress) as run.show:
@@ -95,7 +100,7 @@ def minimize(
     return result
 
 
-def find_solver(problem: Problem, name: str, options: dict[str, Any]) -> tuple[Solver, dict[str, Any]]:
+def find_solver(problem: Any, name: str, options: dict[str, Any]) -> tuple[Solver, dict[str, Any]]:
     """The solver of that name and its options, if it takes the problem; otherwise an error that says which ones do."""
     known = solvers()
     if name == "auto":
@@ -126,20 +131,25 @@ ADVICE = {
 class _Run:
     """The state of one run: the best point, the best bound, the clock and the record."""
 
+    at_the_end = "stalled"  # the status when a solver has nothing more to yield
+
     def __init__(
-        self, problem: Problem, solver: str, options: dict[str, Any], tol: float, callback: Callable[[Evaluation], bool | None] | None
+        self, problem: Any, solver: str, options: dict[str, Any], tol: float, callback: Callable[[Evaluation], bool | None] | None
     ) -> None:
         self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
-        self.target = tol * problem.objective_at_zero
+        self.objective, self.bound, self.proven = self._objective_at_zero(), -math.inf, -math.inf
+        self.target = tol * self.objective
         # What a solver's private state depends on: it is worth nothing, or worse, to any other run.
-        self.key = (solver, tuple(sorted(options.items())), problem.token, self.target)
+        self.key = (solver, tuple(sorted(options.items())), problem.token, self.target if problem.in_memory else None)
         self.history = History()
-        self.objective, self.bound, self.proven = problem.objective_at_zero, -math.inf, -math.inf
         self.w: np.ndarray = problem.origin
         self.alpha: np.ndarray | None = None
         self.solver_seconds, self.began = 0.0, time.perf_counter()
-        self.next_evaluation = 1.0
+        self.next_evaluation = 1.0 if problem.in_memory else 0.0
         self.show: Callable[[Evaluation, float], None] = lambda evaluation, target: None
+
+    def _objective_at_zero(self) -> float:
+        return float(self.problem.objective_at_zero)
 
     @property
     def gap(self) -> float:
@@ -156,7 +166,7 @@ class _Run:
                 following = next(iterates, None)
                 self.solver_seconds += time.perf_counter() - clock
                 if following is None:
-                    status = "stalled"
+                    status = self.at_the_end
                     break
                 iterate = following
                 limit = self._limit_reached(iterate.passes, max_passes, time_limit)
@@ -180,16 +190,20 @@ class _Run:
             self._raise_bound(iterate, z)
         converged = self.gap <= self.target and self._verify()
         self._plan(iterate.passes)
-        nnz = int(np.count_nonzero(iterate.w))
-        evaluation = Evaluation(iterate.passes, iterate.accesses, self.solver_seconds, objective, self.bound, self.gap, nnz, iterate.w)
-        self.history.append(**{name: getattr(evaluation, name) for name in History.COLUMNS})
-        self.show(evaluation, self.target)
-        stop = self.callback is not None and self.callback(evaluation)
+        stop = self._record(iterate, objective)
         if converged:
             return "converged"
         if not math.isfinite(objective):
             return "diverged"
         return "callback" if stop else None
+
+    def _record(self, iterate: Iterate, objective: float) -> bool:
+        """Tell the history, the progress bar and the callback; whether the latter wants to stop."""
+        nnz = int(np.count_nonzero(iterate.w))
+        evaluation = Evaluation(iterate.passes, iterate.accesses, self.solver_seconds, objective, self.bound, self.gap, nnz, iterate.w)
+        self.history.append(**{name: getattr(evaluation, name) for name in History.COLUMNS})
+        self.show(evaluation, self.target)
+        return bool(self.callback is not None and self.callback(evaluation))
 
     def _raise_bound(self, iterate: Iterate, z: np.ndarray) -> None:
         problem = self.problem
@@ -250,7 +264,40 @@ class _Run:
         )
 
 
-def _as_start(problem: Problem, start: Iterate | Result | np.ndarray | None, key: Any, rng: np.random.Generator) -> Iterate | None:
+class _StreamRun(_Run):
+    """A run over rows that are read once: judged on the way, by every row's loss before it was learnt."""
+
+    at_the_end = "exhausted"
+
+    def _objective_at_zero(self) -> float:
+        return math.inf  # not known before the rows are
+
+    def evaluate(self, iterate: Iterate) -> str | None:
+        """Every iterate counts, and the last is the one to keep: nothing is known of the others on the same rows."""
+        tally = iterate.state.get("tally")
+        if tally is None or not tally[ROWS]:
+            return None
+        rows = tally[ROWS]
+        self.w = iterate.w.copy()
+        self.objective = float(tally[LOSS] / rows) + self.problem.penalty(iterate.w)
+        self.bound = float(tally[DUAL] / rows) - self.problem.penalty_conjugate(iterate.state["gradients"] / rows)
+        self.target = self.tol * float(tally[AT_ZERO] / rows)
+        self.next_evaluation = iterate.passes
+        stop = self._record(iterate, self.objective)
+        if not math.isfinite(self.objective):
+            return "diverged"
+        return "callback" if stop else None
+
+    def _verify(self) -> bool:
+        return self.gap <= self.target
+
+    def _result(self, status: str, iterate: Iterate, rng: np.random.Generator) -> Result:
+        if status == self.at_the_end:
+            iterate = iterate._replace(passes=float(self.problem.passes))
+        return super()._result(status, iterate, rng)
+
+
+def _as_start(problem: Any, start: Iterate | Result | np.ndarray | None, key: Any, rng: np.random.Generator) -> Iterate | None:
     """The start as an iterate of this problem; private state goes only to the same solver on the same problem."""
     if start is None:
         return None
@@ -270,9 +317,9 @@ def _as_start(problem: Problem, start: Iterate | Result | np.ndarray | None, key
     return iterate
 
 
-def _origin(problem: Problem) -> Iterate:
+def _origin(problem: Any) -> Iterate:
     """Where a run without a start begins; α = 0 gives a bound that needs no pass over the data."""
-    if not hasattr(problem.loss, "conjugate"):
+    if not (problem.in_memory and hasattr(problem.loss, "conjugate")):
         return Iterate(problem.origin)
     return Iterate(problem.origin, alpha=np.zeros(problem.dual_shape), v=np.zeros(problem.shape))
 

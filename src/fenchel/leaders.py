@@ -7,8 +7,6 @@ ends a round. Between rounds every w_j changes with c, yet a round costs O(entri
     homogeneous squared l_p      w_j = factor(S, 1/c)·image(λ_j)              the same, from the sum S that Coupled keeps
     separable   elastic net …    w_j = link(λ_j/c)                            when the coordinate is read
     whole       entropy          w   = ∇Ω*(λ/c)                               all over again, O(features) a round
-
-``Averaged`` adds up all leaders so far, also at O(entries touched) a round for those with a factor.
 """
 
 from __future__ import annotations
@@ -47,6 +45,9 @@ class LinearLeader(NamedTuple):
     def refresh(self):
         pass
 
+    def factors(self):
+        return True
+
     def advance(self, scale, radius):
         self.scale[0] = scale
 
@@ -69,6 +70,9 @@ class SeparableLeader(NamedTuple):
 
     def settle(self, change):
         pass
+
+    def factors(self):
+        return False
 
     def advance(self, scale, radius):
         self.scale[0] = scale
@@ -98,6 +102,9 @@ class HomogeneousLeader(NamedTuple):
     def refresh(self):
         self.coupled.refresh()
 
+    def factors(self):
+        return True
+
     def advance(self, scale, radius):
         coupled = self.coupled
         self.scale[0] = coupled.regularizer.factor_of_multiple(coupled.sums[0], coupled.sums[1], scale, radius)
@@ -121,93 +128,18 @@ class WholeLeader(NamedTuple):
     def settle(self, change):
         pass
 
+    def factors(self):
+        return False
+
     def advance(self, scale, radius):
         for j in range(self.v.shape[0]):
             self.coupled.v[j] = scale * self.v[j]
         self.coupled.refresh()
 
 
-@compiled
-class Averaged(NamedTuple):
-    """A leader w_t = f_t·u_t with the sum of all so far: Σ_s f_s u_s = F_t u_t − Σ_s F_{s−1}(u_s − u_{s−1}),  F_t = f_1 + … + f_t.
-
-    Where u is kept relative to a reference, a new one changes all of it: the sum so far is set aside first.
-    """
-
-    leader: Any
-    v: np.ndarray
-    owed: np.ndarray  # Σ_s F_{s−1}(u_s − u_{s−1})
-    mass: np.ndarray  # F
-
-    def raw(self, j):
-        return self.leader.raw(j)
-
-    def factor(self):
-        return self.leader.factor()
-
-    def shift(self, j, delta):
-        before = self.leader.raw(j)
-        change = self.leader.shift(j, delta)
-        self.owed[j] += self.mass[0] * (self.leader.raw(j) - before)
-        return change
-
-    def settle(self, change):
-        if self.leader.outdated(change):
-            for j in range(self.owed.shape[0]):
-                self.owed[j] = -self.total(j)
-            self.mass[0] = 0.0
-            self.leader.refresh()
-
-    def advance(self, scale, radius):
-        self.leader.advance(scale, radius)
-        self.mass[0] += self.leader.factor()
-
-    def total(self, j):
-        return self.mass[0] * self.leader.raw(j) - self.owed[j]
-
-
-@compiled
-class Summed(NamedTuple):
-    """A leader without a factor, with the sum of all so far: O(features) a round."""
-
-    leader: Any
-    v: np.ndarray
-    sums: np.ndarray
-
-    def raw(self, j):
-        return self.leader.raw(j)
-
-    def factor(self):
-        return self.leader.factor()
-
-    def shift(self, j, delta):
-        return self.leader.shift(j, delta)
-
-    def settle(self, change):
-        self.leader.settle(change)
-
-    def advance(self, scale, radius):
-        self.leader.advance(scale, radius)
-        factor = self.leader.factor()
-        for j in range(self.sums.shape[0]):
-            self.sums[j] += factor * self.leader.raw(j)
-
-    def total(self, j):
-        return self.sums[j]
-
-
 @kernel
 def advance(leader, scale, radius):
     leader.advance(scale, radius)
-
-
-@kernel
-def read_total(averaged):
-    """The sum of all leaders so far."""
-    out = np.empty(averaged.v.shape[0])
-    for j in range(out.shape[0]):
-        out[j] = averaged.total(j)
-    return out
 
 
 def leader_of(regularizer: Any, v: np.ndarray, bounded: bool) -> Any:
@@ -224,9 +156,3 @@ def leader_of(regularizer: Any, v: np.ndarray, bounded: bool) -> Any:
         return HomogeneousLeader(coupled_weights(regularizer, v), v, np.zeros(1))
     return WholeLeader(coupled_weights(regularizer, v.copy()), v)
 
-
-def averaged(leader: Any, total: np.ndarray) -> Any:
-    """The same leader with a record of the sum of all so far, at present ``total``."""
-    if isinstance(leader, (LinearLeader, HomogeneousLeader)):
-        return Averaged(leader, leader.v, -total, np.zeros(1))
-    return Summed(leader, leader.v, total)

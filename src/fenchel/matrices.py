@@ -218,9 +218,10 @@ class Design:
     [1.0, 5.0]
     """
 
-    def __init__(self, X: Any, intercept: float = 0.0) -> None:
+    def __init__(self, X: Any, intercept: float = 0.0, columns: int | None = None) -> None:
         self.storage = as_storage(X)
         self.m, self.columns = self.storage.shape
+        self.columns = self.columns if columns is None else columns  # more than are stored: the others are zero
         self.intercept = float(intercept)
         self.n = self.columns + bool(intercept)
         self.nnz = int(self.storage.nnz) if sp.issparse(self.storage) else self.m * self.columns

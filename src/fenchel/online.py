@@ -2,11 +2,12 @@
 
     rows A_t are drawn;  the player, at w_t, meets the mean loss f_t over them;  a subgradient g_t moves the player to w_{t+1}
 
-A player is a set of weights (``raw``, ``factor``, ``shift``, ``settle``: see :mod:`fenchel.weights`) with three more methods:
+A player is a set of weights (``raw``, ``factor``, ``shift``, ``settle``: see :mod:`fenchel.weights`) with four more methods:
 
+    confined()         whether it wants to know the mean of φ(0, y)
     size(i, slope)     its bound on ‖slope·x_i‖, if it needs one
-    begin(G)           with ‖g_t‖ ≤ G: shrink what has to shrink; the step, in units of ``shift``, along −g_t
-    end(loss_at_zero)  with the mean of φ(0, y) so far: project, advance, whatever ends the round
+    begin(G)           with ‖g_t‖ ≤ G but for the penalty: shrink what has to shrink; the step, in units of ``shift``, along −g_t
+    end(loss_at_zero)  with the mean of φ(0, y) so far: project, advance, whatever ends the round; whether to pause after it
 
 so that one kernel serves all. Per round only the entries of the rows drawn are touched.
 
@@ -25,16 +26,16 @@ import numpy as np
 from fenchel.compiled import kernel
 from fenchel.numeric import SAMPLING
 from fenchel.objective import Chunk
-from fenchel.registry import near
+from fenchel.registry import checked_choice
 from fenchel.result import Iterate
-from fenchel.weights import Plain, read_weights
+from fenchel.weights import Plain
 
 ROWS, AT_ZERO, LOSS, DUAL, ACCESSES, TALLIES = range(6)  # what a tally counts
 
 
 @kernel
 def play(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradients):
-    """Rounds of k rows each. ``judge`` also adds up what is suffered on the way, into ``tally`` and ``gradients``."""
+    """Rounds of k rows each; how many rows until the player paused. ``judge`` adds up what is suffered, in ``tally`` and ``gradients``."""
     slopes = np.empty(k)
     for first in range(0, order.shape[0], k):
         last = min(first + k, order.shape[0])
@@ -62,7 +63,9 @@ def play(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradi
         for b in range(first, last):
             if slopes[b - first] != 0.0:
                 rows.add(order[b], -step * slopes[b - first], player)
-        player.end(tally[AT_ZERO] / tally[ROWS])
+        if player.end(tally[AT_ZERO] / tally[ROWS]):
+            return last
+    return order.shape[0]
 
 
 @kernel
@@ -103,7 +106,9 @@ def play_vector(rows, y, s, loss, player, order, k, tally, judge, played, visits
         slopes *= -step
         for b in range(first, last):
             rows.adds(order[b], slopes[b - first], player)
-        player.end(tally[AT_ZERO] / tally[ROWS])
+        if player.end(tally[AT_ZERO] / tally[ROWS]):
+            return last
+    return order.shape[0]
 
 
 class Game:
@@ -114,15 +119,15 @@ class Game:
 
     def __init__(self, problem: Any, *, batch: int, sampling: str, rng: np.random.Generator, start: Iterate | None) -> None:
         self.problem, self.batch = problem, batch
-        self.sampling, self.rng = sampling, rng
-        state = {} if start is None else start.state
+        self.sampling, self.rng = checked_sampling(sampling, problem.in_memory), rng
+        self.state = state = {} if start is None else start.state
         self.tally = state.get("tally", np.zeros(TALLIES)).copy()
         self.earlier = float(self.tally[ACCESSES])
         corners = problem.in_memory and math.isinf(getattr(problem.loss, "smoothness", lambda: 0.0)())
         self.played = state.get("played", np.zeros(problem.dual_shape if corners else (0, 0)[: 1 + problem.vector_valued])).copy()
         self.visits = state.get("visits", np.zeros(problem.m if corners else 0)).copy()
         self.judge = not problem.in_memory
-        self.gradients = np.zeros(math.prod(problem.shape) if self.judge else 0)
+        self.gradients = state.get("gradients", np.zeros(math.prod(problem.shape) if self.judge else 0)).copy()
         self.passes, self.total_passes = 0.0, state.get("total_passes", 0)
 
     def chunks(self) -> Iterator[Chunk]:
@@ -139,17 +144,15 @@ class Game:
             self.played[:] = 0.0
             self.visits[:] = 0.0
 
-    def play(self, chunk: Chunk, player: Any, order: np.ndarray | None = None) -> None:
-        """Play the chunk's rows, or those of ``order`` only."""
+    def play(self, chunk: Chunk, player: Any, order: np.ndarray) -> int:
+        """Play rows of the chunk; how many, until the player paused."""
         problem = self.problem
-        order = chunk.order if order is None else order
+        self.passes = chunk.passes
         common = (chunk.design.rows, chunk.y, chunk.s, problem.loss, player, order, self.batch, self.tally, self.judge)
         record = (self.played, self.visits, Plain(self.gradients))
         if problem.vector_valued:
-            play_vector(*common, *record, problem.outputs)
-        else:
-            play(*common, *record)
-        self.passes = chunk.passes
+            return int(play_vector(*common, *record, problem.outputs))
+        return int(play(*common, *record))
 
     def iterate(self, w: np.ndarray, state: dict[str, Any]) -> Iterate:
         """What the solver yields: w with the certificate of the rounds played."""
@@ -164,18 +167,6 @@ class Game:
         return Iterate(w.reshape(self.problem.shape), self.passes, accesses, alpha, state={**mine, **state})
 
 
-def weights_now(player: Any) -> np.ndarray:
-    """The player's weights as an ordinary vector."""
-    return np.asarray(read_weights(player))
-
-
-def checked_choice(option: str, value: Any, offered: Any) -> Any:
-    """The value, if it is one of those offered."""
-    if value not in offered:
-        raise ValueError(f"{option}={value!r}: {near(str(value), offered)}")
-    return value
-
-
 def checked_batch(batch: Any, automatic: int = 1) -> int:
     """The mini-batch size k."""
     if batch == "auto":
@@ -185,6 +176,9 @@ def checked_batch(batch: Any, automatic: int = 1) -> int:
     return int(batch)
 
 
-def checked_sampling(sampling: Any) -> str:
-    """The name of a row order."""
-    return str(checked_choice("sampling", sampling, list(SAMPLING)))
+def checked_sampling(sampling: Any, in_memory: bool) -> str:
+    """The name of a row order; by default shuffled blocks of rows in memory, and the rows of a stream as they come."""
+    checked_choice("sampling", sampling, ["auto", *SAMPLING])
+    if sampling == "replacement" and not in_memory:
+        raise ValueError('sampling="replacement" needs rows that can be read again: a Stream is read once.')
+    return str(sampling) if sampling != "auto" else ("blocks" if in_memory else "sequential")

@@ -42,3 +42,10 @@ def near(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     meant = f"did you mean {close[0]!r}? " if close else ""
     return f"{meant}There are: {', '.join(names)}."
+
+
+def checked_choice(option: str, value: Any, offered: Any) -> Any:
+    """The value, if it is one of those offered."""
+    if value not in offered:
+        raise ValueError(f"{option}={value!r}: {near(str(value), offered)}")
+    return value

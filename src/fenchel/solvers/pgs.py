@@ -24,13 +24,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.compiled import compiled
-from fenchel.leaders import WholeLeader, advance, averaged, leader_of, read_total
-from fenchel.online import AT_ZERO, ROWS, Game, checked_batch, checked_choice, checked_sampling, weights_now
+from fenchel.leaders import WholeLeader, advance, leader_of
+from fenchel.online import AT_ZERO, ROWS, Game, checked_batch
+from fenchel.predictors import predictor_of
+from fenchel.registry import checked_choice
 from fenchel.result import Iterate
 from fenchel.solvers.base import bounded_slopes, has_bounded_slopes, solver, strongly_convex_regularizer
 
 DIVISORS = {"t+1": 1.0, "t": 0.0}
-AVERAGING = ("average", "suffix")
 STARTED = 10_000.0  # rows that weights given as a start count for, where it is not known how many they were learnt from
 
 
@@ -79,6 +80,18 @@ class PrimalGradient(NamedTuple):
     def settle(self, change):
         self.leader.settle(change)
 
+    def factors(self):
+        return self.leader.factors()
+
+    def outdated(self, change):
+        return self.leader.outdated(change)
+
+    def refresh(self):
+        self.leader.refresh()
+
+    def renews(self):
+        return False
+
     def confined(self):
         return self.domain.confines()
 
@@ -91,6 +104,7 @@ class PrimalGradient(NamedTuple):
     def end(self, loss_at_zero):
         self.clock[0] += 1.0
         self.leader.advance(1.0 / (self.clock[0] + self.clock[1]), self.domain.radius(loss_at_zero))
+        return False
 
 
 @solver("pgs", needs=(strongly_convex_regularizer, bounded_slopes), online=True)
@@ -101,26 +115,22 @@ def pgs(
     rng: np.random.Generator,
     accuracy: float,
     batch: int | str = "auto",
-    sampling: str = "blocks",
+    sampling: str = "auto",
     predictor: str = "last",
     divisor: str = "t+1",
 ) -> Iterator[Iterate]:
     """The primal gradient solver: one row a step at O(non-zeros), for every strongly convex regularizer but the entropy."""
-    checked_choice("predictor", predictor, PREDICTORS)
-    checked_choice("divisor", divisor, DIVISORS)
-    state = {} if start is None else start.state
-    player = first_player(problem, start, DIVISORS[divisor], predictor in AVERAGING)
+    player = first_player(problem, start, DIVISORS[checked_choice("divisor", divisor, DIVISORS)])
     k = checked_batch(batch, automatic_batch(problem, player))
-    game = Game(problem, batch=k, sampling=checked_sampling(sampling), rng=rng, start=start)
-    returned = PREDICTORS[predictor](player, rng, state)
+    game = Game(problem, batch=k, sampling=sampling, rng=rng, start=start)
+    returned = predictor_of(predictor, player, rng, game.state)
     for chunk in game.chunks():
         for part in returned.parts(chunk.order, k):
-            game.play(chunk, player, part)
-            returned.note()
+            game.play(chunk, returned.player, part)
         yield game.iterate(returned.weights(), {"lambda": player.v, "t": player.clock[0], **returned.state()})
 
 
-def first_player(problem: Any, start: Iterate | None, offset: float, averaging: bool) -> PrimalGradient:
+def first_player(problem: Any, start: Iterate | None, offset: float) -> PrimalGradient:
     """The player at λ = 0, at the start's own λ, or at one that gives the start's weights."""
     state = {} if start is None else start.state
     t, v = 0.0, np.zeros(math.prod(problem.shape))
@@ -134,106 +144,10 @@ def first_player(problem: Any, start: Iterate | None, offset: float, averaging: 
     domain = Ball(leader.coupled.regularizer) if confined else WholeSpace()
     tally = state.get("tally")
     advance(leader, 1.0 / max(t + offset, 1.0), math.inf if tally is None else domain.radius(tally[AT_ZERO] / tally[ROWS]))
-    if averaging:
-        leader = averaged(leader, state.get("total", np.zeros_like(v)).copy())
     return PrimalGradient(leader, v, domain, np.array([t, offset]))
 
 
 def automatic_batch(problem: Any, player: PrimalGradient) -> int:
     """One row a step; as many as cost what the rest of the step does where that is O(n)."""
-    leader = getattr(player.leader, "leader", player.leader)
-    return max(1, round(problem.n / problem.density)) if isinstance(leader, WholeLeader) else 1
+    return max(1, round(problem.n / problem.density)) if isinstance(player.leader, WholeLeader) else 1
 
-
-class Last:
-    """Return the last w_t."""
-
-    next_mark = math.inf  # the round after which ``mark`` has something to do
-
-    def __init__(self, player: PrimalGradient, rng: np.random.Generator, state: dict[str, Any]) -> None:
-        self.player, self.rng = player, rng
-
-    @property
-    def t(self) -> int:
-        """Rounds so far."""
-        return int(self.player.clock[0])
-
-    def parts(self, order: np.ndarray, k: int) -> Iterator[np.ndarray]:
-        """The rows, cut where a round ends that is marked."""
-        first = 0
-        while first < len(order):
-            last = len(order) if math.isinf(self.next_mark) else min(len(order), first + k * (int(self.next_mark) - self.t))
-            yield order[first:last]
-            first = last
-
-    def note(self) -> None:
-        """See whether the round just played is marked."""
-        if self.t >= self.next_mark:
-            self.mark()
-
-    def mark(self) -> None:
-        """Take down what is needed of a marked round."""
-
-    def weights(self) -> np.ndarray:
-        """What to predict with after the rounds so far."""
-        return weights_now(self.player)
-
-    def state(self) -> dict[str, Any]:
-        """What is needed to go on."""
-        return {}
-
-
-class Random(Last):
-    """Return one of w_1, …, w_t with equal probability, whatever t will be: w_s replaces the one kept with probability 1/s."""
-
-    def __init__(self, player: PrimalGradient, rng: np.random.Generator, state: dict[str, Any]) -> None:
-        super().__init__(player, rng, state)
-        self.next_mark = state.get("next_mark", self.t + 1)
-        self.kept = state.get("kept", weights_now(player)).copy()
-
-    def mark(self) -> None:
-        self.kept = weights_now(self.player)
-        # The next replacement comes after s with probability t/s, and log T replacements are all there will be.
-        self.next_mark = math.floor(self.t / (1.0 - self.rng.random())) + 1
-
-    def weights(self) -> np.ndarray:
-        return self.kept
-
-    def state(self) -> dict[str, Any]:
-        return {"next_mark": self.next_mark, "kept": self.kept}
-
-
-class Average(Last):
-    """Return the average of w_1, …, w_t."""
-
-    def weights(self) -> np.ndarray:
-        return np.asarray(read_total(self.player.leader)) / max(self.t, 1)
-
-    def state(self) -> dict[str, Any]:
-        return {"total": np.asarray(read_total(self.player.leader))}
-
-
-class Suffix(Average):
-    """Return the average since the last power of two but one: of between a half and three quarters of all rounds."""
-
-    def __init__(self, player: PrimalGradient, rng: np.random.Generator, state: dict[str, Any]) -> None:
-        super().__init__(player, rng, state)
-        none = np.zeros_like(player.v)
-        self.next_mark = state.get("next_mark", 1)
-        self.since, self.total = state.get("since", 0), state.get("suffix_total", none).copy()
-        self.since_newer, self.newer = state.get("since_newer", 0), state.get("newer_total", none).copy()
-
-    def mark(self) -> None:
-        self.since, self.total = self.since_newer, self.newer
-        self.since_newer, self.newer = self.t, np.asarray(read_total(self.player.leader))
-        self.next_mark = 2 * self.t
-
-    def weights(self) -> np.ndarray:
-        return (np.asarray(read_total(self.player.leader)) - self.total) / max(self.t - self.since, 1)
-
-    def state(self) -> dict[str, Any]:
-        mine = {"since": self.since, "suffix_total": self.total, "since_newer": self.since_newer, "newer_total": self.newer}
-        return {**super().state(), **mine, "next_mark": self.next_mark}
-
-
-PREDICTORS = {"last": Last, "random": Random, "average": Average, "suffix": Suffix}

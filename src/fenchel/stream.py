@@ -1,0 +1,174 @@
+"""Rows that come in chunks and are read once: for data that does not fit in memory, or is not all there yet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fenchel.checks import checked_chunk_labels
+from fenchel.matrices import Design
+from fenchel.numeric import row_order
+from fenchel.objective import Chunk, Objective
+
+Part = tuple[Any, np.ndarray, np.ndarray]  # rows, labels and weights, checked
+
+
+class Stream(Objective):
+    """A loss and a regularizer on rows that arrive in chunks, for the online solvers; no more than one chunk is held.
+
+    Args:
+        chunks: an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, or a function without arguments that returns one.
+            Weights count as they are; they should be 1 on average.
+        loss: as in :class:`fenchel.Problem`.
+        regularizer: as in :class:`fenchel.Problem`.
+        features: how many columns X has; those of the first chunk by default. Sparse chunks may have fewer.
+        classes: how many classes there are, for a multiclass loss.
+        intercept: the value of a constant feature, as in :class:`fenchel.Problem`.
+        passes: how often to read the chunks; more than once needs an iterable that can be read again, or a function.
+
+    Nothing is seen twice, so a result is judged on the way: ``objective`` is the mean loss of every row just before it was
+    learnt, plus the penalty of the weights, and ``dual_objective`` is a proven lower bound on the smallest objective that
+    any weights have on the rows seen.
+
+    >>> import fenchel as fl
+    >>> rng = np.random.default_rng(0)
+    >>> def chunks():
+    ...     for _ in range(20):
+    ...         X = rng.standard_normal((100, 5))
+    ...         yield X, np.sign(X[:, 0])
+    >>> result = fl.minimize(fl.Stream(chunks(), fl.Logistic(), fl.L2(1e-3)), solver="pgs")
+    >>> result.status, int(np.argmax(result.w))
+    ('exhausted', 0)
+    """
+
+    in_memory = False
+
+    def __init__(
+        self,
+        chunks: Iterable[Any] | Callable[[], Iterable[Any]],
+        loss: Any,
+        regularizer: Any,
+        *,
+        features: int | None = None,
+        classes: int | None = None,
+        intercept: float = 0.0,
+        passes: int = 1,
+    ) -> None:
+        super().__init__(loss, regularizer, intercept)
+        self._source, self.passes = chunks, _checked_passes(passes, chunks)
+        self.outputs = self._checked_classes(classes)
+        self.columns = features
+        self._number, self._reader = 0, self._open()
+        self._first: Part | None = self._next_part()
+        if self._first is None:
+            raise ValueError("The stream has no chunks: nothing can be learnt from it.")
+        X, y, _ = self._first
+        self.columns = X.shape[1] if features is None else features
+        self.n = self.columns + bool(self.intercept)
+        self.density = max(1.0, (X.nnz if sp.issparse(X) else X.size) / X.shape[0])
+        self._check_fit(y)
+        self.token = repr((self.loss, self.regularizer, self.n, self.outputs, self.intercept))  # streams of one kind go on from each other
+
+    def __repr__(self) -> str:
+        return f"Stream({self.n:,} features, {self.loss!r}, {self.regularizer!r})"
+
+    def chunks(self, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[Chunk]:
+        """The chunks in the order they come, in whole batches: rows short of one wait for the next chunk."""
+        for done in range(self.passes):
+            waiting: Part | None = None
+            while (part := self._take()) is not None:
+                part = part if waiting is None else _joined(waiting, part)
+                count = part[0].shape[0]
+                kept = count - count % batch
+                waiting = _rows(part, slice(kept, None)) if kept < count else None
+                if kept:
+                    yield self._chunk(part, kept, sampling, rng, done)
+                del part
+            if waiting is not None:
+                yield self._chunk(waiting, waiting[0].shape[0], sampling, rng, done)
+            if done + 1 < self.passes:
+                self._number, self._reader = 0, self._open()
+
+    def _chunk(self, part: Part, count: int, sampling: str, rng: np.random.Generator, done: int) -> Chunk:
+        X, y, s = part
+        return Chunk(Design(X, self.intercept, columns=self.columns), y, s, row_order(count, sampling, rng), float(done))
+
+    def _open(self) -> Iterator[Any]:
+        return iter(self._source() if callable(self._source) else self._source)
+
+    def _take(self) -> Part | None:
+        first, self._first = self._first, None
+        return first if first is not None else self._next_part()
+
+    def _next_part(self) -> Part | None:
+        """The next chunk that has rows, checked."""
+        for item in self._reader:
+            self._number += 1
+            try:
+                part = self._checked(item)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"Chunk {self._number} of the stream: {error}") from None
+            if part is not None:
+                return part
+        return None
+
+    def _checked(self, item: Any) -> Part | None:
+        if not isinstance(item, (tuple, list)) or len(item) not in (2, 3):
+            raise TypeError(f"a chunk is a pair (X, y), or a triple with weights, and this is {type(item).__name__}.")
+        if getattr(item[0], "shape", (1,))[0] == 0:
+            return None
+        X = Design(item[0]).storage
+        if self.columns is not None and (X.shape[1] > self.columns or (X.shape[1] < self.columns and not sp.issparse(X))):
+            raise ValueError(
+                f"X has {X.shape[1]:,} columns where {self.columns:,} are expected: give Stream the features=, or make chunks of one width."
+            )
+        y = checked_chunk_labels(item[1], X.shape[0], self.labels, type(self.loss).__name__, self.outputs)
+        return X, y, _checked_row_weights(item[2] if len(item) == 3 else None, X.shape[0])
+
+    def _checked_classes(self, classes: int | None) -> int:
+        if not self.vector_valued:
+            return 1
+        if not isinstance(classes, (int, np.integer)) or classes < 2:
+            raise ValueError(f"classes={classes!r}: {type(self.loss).__name__} on a stream needs the number of classes, at least 2.")
+        return int(classes)
+
+
+def _checked_passes(passes: Any, chunks: Any) -> int:
+    if not isinstance(passes, (int, np.integer)) or passes < 1:
+        raise ValueError(f"passes={passes!r}: give a whole number of at least 1.")
+    if not (callable(chunks) or isinstance(chunks, Iterable)):
+        raise TypeError(f"chunks must be an iterable of (X, y) pairs, or a function that returns one, not {type(chunks).__name__}.")
+    if passes > 1 and isinstance(chunks, Iterator):
+        raise ValueError(f"passes={passes}: an iterator can be read only once; give a list, or a function that starts a new one.")
+    return int(passes)
+
+
+def _checked_row_weights(weights: Any, m: int) -> np.ndarray:
+    if weights is None:
+        return np.ones(m)
+    s = np.asarray(weights, dtype=np.float64)
+    if s.shape != (m,) or not (np.isfinite(s) & (s >= 0.0)).all():
+        raise ValueError(f"sample_weight must be {m} finite numbers that are not negative.")
+    return s
+
+
+def _rows(part: Part, wanted: slice) -> Part:
+    X, y, s = part
+    return X[wanted].copy(), y[wanted].copy(), s[wanted].copy()
+
+
+def _joined(first: Part, second: Part) -> Part:
+    stack = sp.vstack if sp.issparse(first[0]) else np.vstack
+    if sp.issparse(first[0]):
+        width = max(first[0].shape[1], second[0].shape[1])
+        first[0].resize(first[0].shape[0], width)
+        second[0].resize(second[0].shape[0], width)
+    return (
+        stack([first[0], second[0]], format="csr") if sp.issparse(first[0]) else stack([first[0], second[0]]),
+        np.concatenate([first[1], second[1]]),
+        np.concatenate([first[2], second[2]]),
+    )
