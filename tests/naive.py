@@ -34,3 +34,30 @@ def simplex_points(K, count, rng):
     inside = rng.dirichlet(np.ones(K), size=count)
     near_faces = rng.dirichlet(np.full(K, 0.1), size=count)
     return np.vstack([np.eye(K), np.full((1, K), 1.0 / K), inside, near_faces])
+
+
+def batches(m, k, passes):
+    """The rows in their own order, pass after pass, k at a time."""
+    return [np.arange(first, min(first + k, m)) for first in range(0, m, k)] * passes
+
+
+def pgs(loss, X, y, rounds, link, divisor=1):
+    """Every w_t of Figure 1, computed as printed: the whole of λ, the whole of w, every round. ``link`` is ∇Ω*."""
+    lam, w, visited = np.zeros(X.shape[1]), np.zeros(X.shape[1]), []
+    for t, batch in enumerate(rounds, start=1):
+        slopes = [loss.derivative(float(X[i] @ w), y[i]) for i in batch]
+        lam = lam - X[batch].T @ slopes / len(batch)
+        w = link(lam / (t + divisor))
+        visited.append(w)
+    return np.array(visited)
+
+
+def pegasos(loss, X, y, rounds, l2, radius=np.inf):
+    """Every w_t of Algorithm 1 of the proximal paper, projected on a ball."""
+    w, visited = np.zeros(X.shape[1]), []
+    for t, batch in enumerate(rounds, start=1):
+        slopes = [loss.derivative(float(X[i] @ w), y[i]) for i in batch]
+        w = w - (l2 * w + X[batch].T @ slopes / len(batch)) / (l2 * t)
+        w = w * min(1.0, radius / max(np.linalg.norm(w), 1e-300))
+        visited.append(w)
+    return np.array(visited)

@@ -19,6 +19,7 @@ from fenchel.losses import (
     Squared,
     SquaredHinge,
 )
+from fenchel.planner import Plan, plan
 from fenchel.problem import Problem
 from fenchel.regularizers import L1, L2, Box, ElasticNet, Entropy, SquaredLp
 from fenchel.result import History, Iterate, Result
@@ -41,6 +42,7 @@ __all__ = [
     "Iterate",
     "Logistic",
     "MulticlassHinge",
+    "Plan",
     "Problem",
     "Quantile",
     "Result",
@@ -54,4 +56,5 @@ __all__ = [
     "compiled",
     "datasets",
     "minimize",
+    "plan",
 ]

@@ -163,12 +163,13 @@ class _Run:
             status = self.evaluate(begin) or self._limit_reached(0.0, max_passes, time_limit)
             while status is None:
                 clock = time.perf_counter()
-                following = next(iterates, None)
-                self.solver_seconds += time.perf_counter() - clock
-                if following is None:
-                    status = self.at_the_end
+                try:
+                    iterate = next(iterates)
+                except StopIteration as end:
+                    status = end.value or self.at_the_end
                     break
-                iterate = following
+                finally:
+                    self.solver_seconds += time.perf_counter() - clock
                 limit = self._limit_reached(iterate.passes, max_passes, time_limit)
                 if limit or iterate.passes >= self.next_evaluation:
                     status = self.evaluate(iterate) or limit

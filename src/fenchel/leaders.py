@@ -155,4 +155,3 @@ def leader_of(regularizer: Any, v: np.ndarray, bounded: bool) -> Any:
     if hasattr(regularizer, "factor_of_multiple"):
         return HomogeneousLeader(coupled_weights(regularizer, v), v, np.zeros(1))
     return WholeLeader(coupled_weights(regularizer, v.copy()), v)
-

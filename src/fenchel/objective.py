@@ -13,7 +13,17 @@ from fenchel.compiled import is_foreign
 from fenchel.losses import losses
 from fenchel.matrices import Design
 from fenchel.regularizers import regularizers
-from fenchel.sums import derivative_terms, prox_terms, sum_conjugate_terms, sum_terms, whole_conjugate, whole_gradient, whole_value
+from fenchel.sums import (
+    derivative_terms,
+    negative_derivatives,
+    negative_vector_derivatives,
+    prox_terms,
+    sum_conjugate_terms,
+    sum_terms,
+    whole_conjugate,
+    whole_gradient,
+    whole_value,
+)
 from fenchel.weights import read_weights, weights_of
 
 
@@ -24,7 +34,7 @@ class Chunk(NamedTuple):
     y: np.ndarray
     s: np.ndarray  #: weights of the rows, with mean 1
     order: np.ndarray
-    passes: float  #: passes made once this chunk is done
+    passes: float = 0.0  #: passes made once this chunk is done
 
 
 class Objective:
@@ -55,6 +65,12 @@ class Objective:
     def shape(self) -> tuple[int, ...]:
         """The shape of w: (n,), or (n, K) for K classes."""
         return (self.n, self.outputs) if self.vector_valued else (self.n,)
+
+    def slopes(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """−φ'(z_i, y_i), one row of K numbers each for a multiclass loss."""
+        out = np.empty_like(z)
+        (negative_vector_derivatives if self.vector_valued else negative_derivatives)(self.loss, z, y, out)
+        return out
 
     def penalty(self, w: np.ndarray) -> float:
         """Ω(w)"""

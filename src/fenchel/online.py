@@ -6,8 +6,9 @@ A player is a set of weights (``raw``, ``factor``, ``shift``, ``settle``: see :m
 
     confined()         whether it wants to know the mean of φ(0, y)
     size(i, slope)     its bound on ‖slope·x_i‖, if it needs one
-    begin(G)           with ‖g_t‖ ≤ G but for the penalty: shrink what has to shrink; the step, in units of ``shift``, along −g_t
-    end(loss_at_zero)  with the mean of φ(0, y) so far: project, advance, whatever ends the round; whether to pause after it
+    begin(G, P0, r)    with ‖g_t‖ ≤ G but for the penalty, P0 the mean of φ(0, y) so far, and r the natural length of w, what
+                       it takes to halve a loss: shrink what has to shrink; the step, in units of ``shift``, along −g_t
+    end()              project, advance, whatever ends the round; whether to pause after it
 
 so that one kernel serves all. Per round only the entries of the rows drawn are touched.
 
@@ -24,13 +25,15 @@ from typing import Any
 import numpy as np
 
 from fenchel.compiled import kernel
-from fenchel.numeric import SAMPLING
+from fenchel.numeric import SAMPLING, TINY
 from fenchel.objective import Chunk
 from fenchel.registry import checked_choice
 from fenchel.result import Iterate
 from fenchel.weights import Plain
 
-ROWS, AT_ZERO, LOSS, DUAL, ACCESSES, TALLIES = range(6)  # what a tally counts
+STARTED = 10_000.0  # rows that weights given as a start count for, where it is not known how many they were learnt from
+FIRST_ROWS = 1000.0  # as many tell the natural length of w
+ROWS, AT_ZERO, LOSS, DUAL, ACCESSES, FIRST_LOSS, FIRST_SLOPE, TALLIES = range(8)  # what a tally counts
 
 
 @kernel
@@ -59,11 +62,15 @@ def play(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradi
                 played[i] -= derivative
                 visits[i] += 1.0
             G += player.size(i, slope)
-        step = player.begin(G / (last - first)) / (last - first)
+            if player.confined() and tally[ROWS] <= FIRST_ROWS:
+                tally[FIRST_LOSS] += s[i] * loss.value(0.0, y[i])
+                tally[FIRST_SLOPE] += player.size(i, s[i] * loss.derivative(0.0, y[i]))
+        length = tally[FIRST_LOSS] / max(tally[FIRST_SLOPE], TINY)
+        step = player.begin(G / (last - first), tally[AT_ZERO] / tally[ROWS], length) / (last - first)
         for b in range(first, last):
             if slopes[b - first] != 0.0:
                 rows.add(order[b], -step * slopes[b - first], player)
-        if player.end(tally[AT_ZERO] / tally[ROWS]):
+        if player.end():
             return last
     return order.shape[0]
 
@@ -73,6 +80,7 @@ def play_vector(rows, y, s, loss, player, order, k, tally, judge, played, visits
     """The same for K outputs."""
     slopes = np.empty((k, K))
     z = np.empty(K)
+    at_zero = np.empty(K)
     for first in range(0, order.shape[0], k):
         last = min(first + k, order.shape[0])
         G = 0.0
@@ -102,11 +110,17 @@ def play_vector(rows, y, s, loss, player, order, k, tally, judge, played, visits
                 tally[DUAL] += value - product
                 rows.adds(i, -slope, gradients)
             G += player.size(i, math.sqrt(square))
-        step = player.begin(G / (last - first)) / (last - first)
+            if player.confined() and tally[ROWS] <= FIRST_ROWS:
+                z[:] = 0.0
+                loss.derivative(z, y[i], at_zero)
+                tally[FIRST_LOSS] += s[i] * loss.value(z, y[i])
+                tally[FIRST_SLOPE] += player.size(i, s[i] * math.sqrt((at_zero * at_zero).sum()))
+        length = tally[FIRST_LOSS] / max(tally[FIRST_SLOPE], TINY)
+        step = player.begin(G / (last - first), tally[AT_ZERO] / tally[ROWS], length) / (last - first)
         slopes *= -step
         for b in range(first, last):
             rows.adds(order[b], slopes[b - first], player)
-        if player.end(tally[AT_ZERO] / tally[ROWS]):
+        if player.end():
             return last
     return order.shape[0]
 

@@ -15,18 +15,21 @@ from fenchel.compiled import compiled, kernel
 from fenchel.registry import checked_choice
 from fenchel.weights import read_weights
 
+CANCELLING = 1e3  # how far the factor may fall below its mean
+
 
 @compiled
 class Averaged(NamedTuple):
     """A player at w_t = f_t·u_t, with Σ_s f_s u_s = F_t u_t − Σ_s F_{s−1}(u_s − u_{s−1}), F_t = f_1 + … + f_t: only the u_j that change count.
 
-    Where a player renews all of u (a new reference, a new scale), the sum so far is set aside first.
+    Where a player renews all of u (a new reference, a new scale), the sum so far is set aside first; also where f has
+    fallen far below its mean, for then F_t u_t is much larger than the sum, and rounding would be all that is left.
     """
 
     player: Any
     v: np.ndarray
     owed: np.ndarray  # Σ_s F_{s−1}(u_s − u_{s−1})
-    mass: np.ndarray  # F
+    mass: np.ndarray  # F, and of how many rounds
 
     def raw(self, j):
         return self.player.raw(j)
@@ -51,14 +54,17 @@ class Averaged(NamedTuple):
     def size(self, i, slope):
         return self.player.size(i, slope)
 
-    def begin(self, G):
+    def begin(self, G, P0, r):
         if self.player.renews():
             self.set_aside()
-        return self.player.begin(G)
+        return self.player.begin(G, P0, r)
 
-    def end(self, loss_at_zero):
-        paused = self.player.end(loss_at_zero)
+    def end(self):
+        paused = self.player.end()
         self.mass[0] += self.player.factor()
+        self.mass[1] += 1.0
+        if self.mass[0] > CANCELLING * self.mass[1] * self.player.factor():
+            self.set_aside()
         return paused
 
     def total(self, j):
@@ -67,7 +73,7 @@ class Averaged(NamedTuple):
     def set_aside(self):
         for j in range(self.owed.shape[0]):
             self.owed[j] = -self.total(j)
-        self.mass[0] = 0.0
+        self.mass[:] = 0.0
 
 
 @compiled
@@ -96,11 +102,11 @@ class Summed(NamedTuple):
     def size(self, i, slope):
         return self.player.size(i, slope)
 
-    def begin(self, G):
-        return self.player.begin(G)
+    def begin(self, G, P0, r):
+        return self.player.begin(G, P0, r)
 
-    def end(self, loss_at_zero):
-        paused = self.player.end(loss_at_zero)
+    def end(self):
+        paused = self.player.end()
         factor = self.player.factor()
         for j in range(self.sums.shape[0]):
             self.sums[j] += factor * self.player.raw(j)
@@ -176,7 +182,7 @@ class Average(Last):
 
     def __init__(self, player: Any, rng: np.random.Generator, state: dict[str, Any]) -> None:
         total = state.get("total", np.zeros_like(player.v)).copy()
-        player = Averaged(player, player.v, -total, np.zeros(1)) if player.factors() else Summed(player, player.v, total)
+        player = Averaged(player, player.v, -total, np.zeros(2)) if player.factors() else Summed(player, player.v, total)
         super().__init__(player, rng, state)
 
     def total(self) -> np.ndarray:

@@ -20,26 +20,13 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from fenchel.checks import checked_labels, checked_weights
-from fenchel.compiled import is_foreign
-from fenchel.losses import losses
 from fenchel.matrices import Design
 from fenchel.numeric import row_order
 from fenchel.objective import Chunk, Objective
-from fenchel.regularizers import regularizers
 from fenchel.sums import (
-    derivative_terms,
-    negative_derivatives,
-    negative_vector_derivatives,
-    prox_terms,
-    sum_conjugate_terms,
     sum_conjugates,
     sum_losses,
-    sum_terms,
-    whole_conjugate,
-    whole_gradient,
-    whole_value,
 )
-from fenchel.weights import read_weights, weights_of
 
 FAR = 10.0  # gaps this many times the one wanted are not worth a search for the best c
 PIECE = 1 << 18  # rows handed out at a time at most, so that limits and interrupts are heard in time
@@ -122,6 +109,10 @@ class Problem(Objective):
                 part = order[first : first + piece]
                 yield Chunk(self.design, self.y, s, part, done + (first + len(part)) / self.m)
 
+    def sample(self) -> Chunk:
+        """Rows that stand for all: in memory, all of them."""
+        return Chunk(self.design, self.y, self.m * self.share, np.arange(self.m))
+
     # ---- dual ----
 
     def dual_point(self, w: np.ndarray) -> np.ndarray:
@@ -129,9 +120,7 @@ class Problem(Objective):
         return self._dual_point_at(self.predict(w))
 
     def _dual_point_at(self, z: np.ndarray) -> np.ndarray:
-        alpha = np.empty_like(z)
-        (negative_vector_derivatives if self.vector_valued else negative_derivatives)(self.loss, z, self.y, alpha)
-        return alpha
+        return self.slopes(z, self.y)
 
     def adjoint(self, alpha: np.ndarray) -> np.ndarray:
         """v = (1/m) Σ_i s_i α_i x_i"""

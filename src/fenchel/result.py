@@ -16,6 +16,7 @@ STATUS = {
     "time_limit": "stopped at the time limit, before the gap reached the tolerance",
     "interrupted": "interrupted; this is the best iterate up to then",
     "callback": "stopped by the callback",
+    "finished": "the solver's own rule says that it is done",
     "exhausted": "the stream has come to its end",
     "stalled": "the solver could make no further progress in floating point",
     "diverged": "the objective left the range of floating point; this is the best iterate before it did",

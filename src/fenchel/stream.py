@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -92,6 +91,13 @@ class Stream(Objective):
                 yield self._chunk(waiting, waiting[0].shape[0], sampling, rng, done)
             if done + 1 < self.passes:
                 self._number, self._reader = 0, self._open()
+
+    def sample(self) -> Chunk:
+        """Rows that stand for all: the first chunk, while it is still to be read."""
+        if self._first is None:
+            raise ValueError("The stream has been read: make a new one.")
+        X, y, s = self._first
+        return Chunk(Design(X, self.intercept, columns=self.columns), y, s, np.arange(len(y)))
 
     def _chunk(self, part: Part, count: int, sampling: str, rng: np.random.Generator, done: int) -> Chunk:
         X, y, s = part

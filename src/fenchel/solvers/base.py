@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fenchel.problem import Problem
+from fenchel.regularizers import L2
 from fenchel.result import Iterate
 
 Need = Callable[[Problem], str | None]  # None if met, else what is missing as the end of a sentence
@@ -89,6 +90,11 @@ def has_bounded_slopes(problem: Problem) -> bool:
     """Whether the loss is Lipschitz, or becomes so where Ω is finite."""
     bounded = getattr(problem.regularizer, "bounded", None)
     return hasattr(problem.loss, "lipschitz") or (bounded is not None and bool(bounded()))
+
+
+def ridge(problem: Problem) -> str | None:
+    """λ/2·‖w‖² and nothing else."""
+    return None if isinstance(problem.regularizer, L2) else f"the ridge penalty L2, and {_name(problem.regularizer)} is not it"
 
 
 def separable(problem: Problem) -> str | None:

@@ -25,14 +25,13 @@ import numpy as np
 
 from fenchel.compiled import compiled
 from fenchel.leaders import WholeLeader, advance, leader_of
-from fenchel.online import AT_ZERO, ROWS, Game, checked_batch
+from fenchel.online import AT_ZERO, ROWS, STARTED, Game, checked_batch
 from fenchel.predictors import predictor_of
 from fenchel.registry import checked_choice
 from fenchel.result import Iterate
 from fenchel.solvers.base import bounded_slopes, has_bounded_slopes, solver, strongly_convex_regularizer
 
 DIVISORS = {"t+1": 1.0, "t": 0.0}
-STARTED = 10_000.0  # rows that weights given as a start count for, where it is not known how many they were learnt from
 
 
 @compiled
@@ -42,7 +41,7 @@ class WholeSpace(NamedTuple):
     def confines(self):
         return False
 
-    def radius(self, loss_at_zero):
+    def radius(self, P0):
         return math.inf
 
 
@@ -55,8 +54,8 @@ class Ball(NamedTuple):
     def confines(self):
         return True
 
-    def radius(self, loss_at_zero):
-        return self.regularizer.radius_of_minimiser(loss_at_zero)
+    def radius(self, P0):
+        return self.regularizer.radius_of_minimiser(P0)
 
 
 @compiled
@@ -66,7 +65,7 @@ class PrimalGradient(NamedTuple):
     leader: Any
     v: np.ndarray  # λ
     domain: Any
-    clock: np.ndarray  # t, and what is added to it in the divisor
+    clock: np.ndarray  # t, what is added to it in the divisor, the radius of S
 
     def raw(self, j):
         return self.leader.raw(j)
@@ -98,12 +97,13 @@ class PrimalGradient(NamedTuple):
     def size(self, i, slope):
         return 0.0
 
-    def begin(self, G):
+    def begin(self, G, P0, r):
+        self.clock[2] = self.domain.radius(P0)
         return 1.0
 
-    def end(self, loss_at_zero):
+    def end(self):
         self.clock[0] += 1.0
-        self.leader.advance(1.0 / (self.clock[0] + self.clock[1]), self.domain.radius(loss_at_zero))
+        self.leader.advance(1.0 / (self.clock[0] + self.clock[1]), self.clock[2])
         return False
 
 
@@ -144,10 +144,9 @@ def first_player(problem: Any, start: Iterate | None, offset: float) -> PrimalGr
     domain = Ball(leader.coupled.regularizer) if confined else WholeSpace()
     tally = state.get("tally")
     advance(leader, 1.0 / max(t + offset, 1.0), math.inf if tally is None else domain.radius(tally[AT_ZERO] / tally[ROWS]))
-    return PrimalGradient(leader, v, domain, np.array([t, offset]))
+    return PrimalGradient(leader, v, domain, np.array([t, offset, math.inf]))
 
 
 def automatic_batch(problem: Any, player: PrimalGradient) -> int:
     """One row a step; as many as cost what the rest of the step does where that is O(n)."""
     return max(1, round(problem.n / problem.density)) if isinstance(player.leader, WholeLeader) else 1
-

@@ -1,0 +1,119 @@
+"""min_w λ/2·‖w‖² + (1/m) Σ_i s_i φ(<w, x_i>, y_i) by proximal projected subgradient steps
+
+Algorithm 2 of Do, Le & Foo, *Proximal regularization for online and batch learning*, ICML 2009: the steps of Algorithm 1 on
+f_t(w) + τ_t/2·‖w − w_t‖², whose subgradient at w_t is that of f_t,
+
+    w_{t+1} = Π_S[w_t − η_t g_t],   η_t = 1/(λ_{1:t} + τ_{1:t})
+
+with regret at most ½ Σ_t [4τ_t R² + G_t²/(λ_{1:t} + τ_{1:t})] for ‖w*‖ ≤ R (Corollary 1). The τ_t come from
+
+    tau="balance"  τ_t = ½(√((λ_{1:t} + τ_{1:t−1})² + G_t²/R²) − (λ_{1:t} + τ_{1:t−1})): both parts equal in every round; at most
+                   twice the bound of the best τ_t in hindsight (Theorem 1)
+    tau="single"   τ_1 = τ and no other, which is where the bound is smallest (Proposition 1), for λ_t = λ, G_t = G and a
+                   known number of rounds: τ minimises 2τR² + ½ Σ_t G²/(λt + τ)
+
+G_t is the norm of the subgradient met (for "single", its bound over the data). R is a guess of ‖w*‖: 20 natural lengths
+unless given. The theory's √(P(0)/λ) makes steps far too long where λ is small; ``optimistic`` has R grow as needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import digamma
+
+from fenchel.compiled import compiled
+from fenchel.descent import DescentRun, balancing, checked_radius, first_memory, natural_length, slope_bound
+from fenchel.registry import checked_choice
+from fenchel.result import Iterate
+from fenchel.solvers.base import ridge, solver
+
+LENGTHS = 20.0
+
+
+@compiled
+class Proximal(NamedTuple):
+    """τ_t balances the two parts of the bound in every round."""
+
+    l2: float
+    R: float  # or 0, for one taken from the data
+    memory: np.ndarray  # λ_{1:t}, τ_{1:t}, R as it was
+
+    def step(self, G, radius, r):
+        R = min(radius, self.R if self.R > 0.0 else LENGTHS * r)
+        if self.memory[2] > 0.0 and self.R <= 0.0:
+            self.memory[1] *= self.memory[2] / R  # what it would be, had R been known from the first round
+        self.memory[2] = R
+        self.memory[0] += self.l2
+        self.memory[1] += balancing(self.memory[0] + self.memory[1], G, R)
+        return 1.0 / (self.memory[0] + self.memory[1]), 0.0
+
+    def after(self, norm):
+        return False
+
+
+@compiled
+class SingleTau(NamedTuple):
+    """τ_1 = τ, and 0 from then on."""
+
+    l2: float
+    memory: np.ndarray  # λ_{1:t}, τ
+
+    def step(self, G, radius, r):
+        self.memory[0] += self.l2
+        return 1.0 / (self.memory[0] + self.memory[1]), 0.0
+
+    def after(self, norm):
+        return False
+
+
+def best_single_tau(l2: float, G: float, R: float, T: float) -> float:
+    """The τ that makes 2τR² + ½ Σ_{t≤T} G²/(λt + τ) smallest (Proposition 1).
+
+    >>> round(best_single_tau(1e-12, G=2.0, R=3.0, T=100.0), 6)  # G√T/(2R) without curvature
+    3.333333
+    """
+
+    def bound(log_tau: float) -> float:
+        tau = math.exp(log_tau)
+        return 2.0 * tau * R * R + 0.5 * G * G / l2 * float(digamma(T + 1.0 + tau / l2) - digamma(1.0 + tau / l2))
+
+    most = math.log(G * math.sqrt(T) / (2.0 * R))  # curvature of its own only lowers it
+    found = minimize_scalar(bound, bounds=(most - 40.0, most + 1.0), method="bounded", options={"xatol": 1e-9})
+    return math.exp(float(found.x))
+
+
+@solver("proximal", needs=(ridge,), online=True)
+def proximal(
+    problem: Any,
+    *,
+    start: Iterate | None,
+    rng: np.random.Generator,
+    accuracy: float,
+    tau: str = "balance",
+    radius: float | None = None,
+    horizon: float = 10.0,
+    batch: int | str = "auto",
+    sampling: str = "auto",
+    predictor: str = "last",
+) -> Iterator[Iterate]:
+    """Subgradient steps with curvature added around the present point, for small λ: any loss, ridge penalty.
+
+    ``radius`` is R; ``horizon``, for tau="single", how many passes the run will make.
+    """
+    l2, R = problem.regularizer.l2, checked_radius(radius)
+    memory = first_memory(problem, start)
+    rule: Any = Proximal(l2, R, memory)
+    if checked_choice("tau", tau, ("balance", "single")) == "single":
+        if not horizon > 0.0:
+            raise ValueError(f"horizon={horizon}: give the number of passes that the run will make.")
+        G = slope_bound(problem, 'tau="single"')
+        R = R or LENGTHS * natural_length(problem)
+        k = 1 if batch == "auto" else int(batch)
+        memory[1] = best_single_tau(l2, G, R, max(1.0, horizon * problem.m / k))
+        rule = SingleTau(l2, memory)
+    yield from DescentRun(problem, rule, start=start, rng=rng, batch=batch, sampling=sampling, predictor=predictor)
