@@ -45,6 +45,23 @@ def real(name: str) -> tuple[sp.csr_array, np.ndarray] | None:
     return sp.csr_array(X), np.where(y == y.max(), 1.0, -1.0)
 
 
+def split(name: str, seed: int = 0) -> tuple[tuple[sp.csr_array, np.ndarray], tuple[sp.csr_array, np.ndarray]] | None:
+    """Training and test rows of a real data set: its own test file, or a fifth of its rows."""
+    found = real(name)
+    if found is None:
+        return None
+    X, y = found
+    test = real(f"{name}.t")
+    if test is not None:
+        width = max(X.shape[1], test[0].shape[1])
+        for A in (X, test[0]):
+            A.resize(A.shape[0], width)
+        return (X, y), test
+    order = np.random.default_rng(seed).permutation(len(y))
+    held = len(y) // 5
+    return (sp.csr_array(X[order[held:]]), y[order[held:]]), (sp.csr_array(X[order[:held]]), y[order[:held]])
+
+
 def text(m: int = 200_000) -> tuple[sp.csr_array, np.ndarray]:
     return make_text(m)
 

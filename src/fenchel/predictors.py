@@ -20,7 +20,7 @@ CANCELLING = 1e3  # how far the factor may fall below its mean
 
 @compiled
 class Averaged(NamedTuple):
-    """A player at w_t = f_t·u_t, with Σ_s f_s u_s = F_t u_t − Σ_s F_{s−1}(u_s − u_{s−1}), F_t = f_1 + … + f_t: only the u_j that change count.
+    """A player at w_t = f_t·u_t, with Σ_s f_s u_s = F_t u_t − Σ_s F_{s−1}(u_s − u_{s−1}), F_t = f_1 + … + f_t: only what changes counts.
 
     Where a player renews all of u (a new reference, a new scale), the sum so far is set aside first; also where f has
     fallen far below its mean, for then F_t u_t is much larger than the sum, and rounding would be all that is left.

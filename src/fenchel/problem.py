@@ -196,6 +196,11 @@ class Problem(Objective):
         return self.objective(self.origin)
 
     @property
+    def threads(self) -> int:
+        """How many threads products with the whole matrix may use."""
+        return self.design.threads
+
+    @property
     def density(self) -> float:
         """Entries a row, on average."""
         return max(1.0, self.design.nnz / self.m)

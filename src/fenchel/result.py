@@ -37,6 +37,7 @@ class Iterate(NamedTuple):
     z: np.ndarray | None = None  #: predictions X·w, if known
     lower_bound: float = -math.inf  #: a lower bound on the optimum that the solver itself proves
     state: dict[str, Any] = {}  #: whatever else the solver needs to go on
+    regularizer: Any = None  #: the one w is for, from a solver that chooses its strength
 
     def copy(self) -> Iterate:
         """The same iterate in memory of its own."""
@@ -96,6 +97,7 @@ class Result:
         passes, seconds: passes over the data, and time in the solver, evaluations not counted.
         history: the course of the run, a :class:`History`.
         solver, tol: what was run.
+        regularizer: the problem's, or with ``strength="auto"`` the one chosen; ``objective`` and ``gap`` are for it.
         iterate: where the solver stopped; hand the result, or this, to ``start=`` to go on.
     """
 
@@ -112,6 +114,7 @@ class Result:
     tol: float
     coef: np.ndarray
     intercept: Any
+    regularizer: Any
     iterate: Iterate = field(repr=False)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fenchel.checks import checked_chunk_labels
-from fenchel.matrices import Design
+from fenchel.matrices import Design, available_threads
 from fenchel.numeric import row_order
 from fenchel.objective import Chunk, Objective
 
@@ -45,6 +46,7 @@ class Stream(Objective):
     """
 
     in_memory = False
+    threads = available_threads()
 
     def __init__(
         self,
@@ -91,6 +93,13 @@ class Stream(Objective):
                 yield self._chunk(waiting, waiting[0].shape[0], sampling, rng, done)
             if done + 1 < self.passes:
                 self._number, self._reader = 0, self._open()
+
+    def replace(self, *, regularizer: Any) -> Stream:
+        """The same stream under another regularizer."""
+        other = copy.copy(self)
+        other.regularizer = regularizer
+        other.__dict__.pop("origin", None)
+        return other
 
     def sample(self) -> Chunk:
         """Rows that stand for all: the first chunk, while it is still to be read."""
@@ -168,13 +177,12 @@ def _rows(part: Part, wanted: slice) -> Part:
 
 
 def _joined(first: Part, second: Part) -> Part:
-    stack = sp.vstack if sp.issparse(first[0]) else np.vstack
     if sp.issparse(first[0]):
         width = max(first[0].shape[1], second[0].shape[1])
         first[0].resize(first[0].shape[0], width)
         second[0].resize(second[0].shape[0], width)
     return (
-        stack([first[0], second[0]], format="csr") if sp.issparse(first[0]) else stack([first[0], second[0]]),
+        sp.vstack([first[0], second[0]], format="csr") if sp.issparse(first[0]) else np.vstack([first[0], second[0]]),
         np.concatenate([first[1], second[1]]),
         np.concatenate([first[2], second[2]]),
     )

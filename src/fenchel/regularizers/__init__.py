@@ -17,7 +17,8 @@ to the one Ω is strongly convex in. ``strong_convexity()`` is 0 for a regulariz
 ``reach(objective, n)``, how far from 0 a w can lie whose objective is at most the given one, and ``domain_scale(v)``, the
 largest c for which Ω*(cv) is finite. ``bounded()``, where there is one, tells whether Ω is finite on a bounded set only;
 ``radius_of_minimiser(P(0))``, in what ball the minimiser lies all the same. ``factor_of_multiple`` is the factor of ∇Ω*(c·v), where
-that is a multiple of ∇Ω*(v). The property ``smooth`` is true where Ω is differentiable everywhere.
+that is a multiple of ∇Ω*(v). ``times(c)`` is c·Ω, on the same domain.
+The property ``smooth`` is true where Ω is differentiable everywhere.
 """
 
 from __future__ import annotations

@@ -38,6 +38,9 @@ class NoPenalty(NamedTuple):
     def with_l2(self, extra):
         return L2(extra)
 
+    def times(self, c):
+        return self
+
 
 @compiled
 class Box(NamedTuple):
@@ -121,3 +124,6 @@ class Box(NamedTuple):
         """The same box, cut to where weights with at most this objective can lie."""
         far = self.penalty.reach(objective, 1)
         return Box(np.maximum(self.lower, -far), np.minimum(self.upper, far), self.penalty)
+
+    def times(self, c):
+        return Box(self.lower, self.upper, self.penalty.times(c))

@@ -49,3 +49,6 @@ class ElasticNet(NamedTuple):
 
     def with_l2(self, extra):
         return ElasticNet(self.l2 + extra, self.l1)
+
+    def times(self, c):
+        return ElasticNet(c * self.l2, c * self.l1)

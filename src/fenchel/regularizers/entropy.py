@@ -135,3 +135,6 @@ class Entropy(NamedTuple):
 
     def dual_order(self):
         return math.inf
+
+    def times(self, c):
+        return Entropy(c * self.strength, self.radius)

@@ -63,3 +63,6 @@ class L1(NamedTuple):
     def conjugate_within(self, v, objective):
         """max <v,w> − Ω(w) over the w whose objective can be at most the given one: ‖w‖₁ ≤ objective/l1."""
         return objective / self.l1 * max(0.0, float(np.abs(v).max()) - self.l1)
+
+    def times(self, c):
+        return L1(c * self.l1)

@@ -54,3 +54,6 @@ class L2(NamedTuple):
 
     def with_l2(self, extra):
         return L2(self.l2 + extra)
+
+    def times(self, c):
+        return L2(c * self.l2)

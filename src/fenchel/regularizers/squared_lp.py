@@ -127,3 +127,6 @@ class SquaredLp(NamedTuple):
 
     def dual_order(self):
         return self.dual_p()
+
+    def times(self, c):
+        return SquaredLp(c * self.strength, self.p, self.radius)

@@ -19,7 +19,7 @@ of its w_1, …, w_T, drawn uniformly, is within ε of optimal with probability 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,7 +120,7 @@ def optimistic(
     batch: int | str = "auto",
     sampling: str = "auto",
     predictor: str = "last",
-) -> Iterator[Iterate]:
+) -> Generator[Iterate, None, str]:
     """Proximal subgradient steps with a guess of ‖w*‖ that grows as needed, for small or unknown λ: any loss, ridge penalty.
 
     ``radius`` is the R to begin with; ``epsilon`` and ``delta`` are those of Algorithm 3, none and 1 by default.
@@ -132,7 +132,7 @@ def optimistic(
     first, memory = checked_radius(radius), first_memory(problem, start)
     if rule == "printed" and problem.in_memory and hasattr(problem.loss, "lipschitz"):
         memory[MOST] = slope_bound(problem, 'rule="printed"')
-    common = {"start": start, "rng": rng, "batch": batch, "sampling": sampling}
+    common: dict[str, Any] = {"start": start, "rng": rng, "batch": batch, "sampling": sampling}
     if epsilon == 0.0:
         yield from DescentRun(problem, RULES[rule](l2, first, 0.0, memory), predictor=predictor, **common)
         return "exhausted"

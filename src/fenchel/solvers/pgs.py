@@ -24,13 +24,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.compiled import compiled
-from fenchel.leaders import WholeLeader, advance, leader_of
+from fenchel.leaders import LinearLeader, advance, leader_of
+from fenchel.numeric import TINY
 from fenchel.online import AT_ZERO, ROWS, STARTED, Game, checked_batch
 from fenchel.predictors import predictor_of
+from fenchel.race import Candidate, Lanes, Race, Separate
 from fenchel.registry import checked_choice
 from fenchel.result import Iterate
 from fenchel.solvers.base import bounded_slopes, has_bounded_slopes, solver, strongly_convex_regularizer
 
+SAMPLED = 1000  # rows whose norms stand for all
 DIVISORS = {"t+1": 1.0, "t": 0.0}
 
 
@@ -116,18 +119,80 @@ def pgs(
     accuracy: float,
     batch: int | str = "auto",
     sampling: str = "auto",
-    predictor: str = "last",
+    predictor: str = "auto",
     divisor: str = "t+1",
+    strength: str | None = None,
 ) -> Iterator[Iterate]:
-    """The primal gradient solver: one row a step at O(non-zeros), for every strongly convex regularizer but the entropy."""
-    player = first_player(problem, start, DIVISORS[checked_choice("divisor", divisor, DIVISORS)])
-    k = checked_batch(batch, automatic_batch(problem, player))
-    game = Game(problem, batch=k, sampling=sampling, rng=rng, start=start)
-    returned = predictor_of(predictor, player, rng, game.state)
+    """The primal gradient solver: one row a step at O(non-zeros), for every strongly convex regularizer but the entropy.
+
+    ``strength="auto"`` has the regularizer of the problem multiplied by whatever serves prediction best, found during the first
+    pass (:mod:`fenchel.race`), and by default returns the average over a suffix, as the last iterate is noisy at small strengths.
+    """
+    offset = DIVISORS[checked_choice("divisor", divisor, DIVISORS)]
+    predictor = predictor if predictor != "auto" else "suffix" if strength == "auto" else "last"
+    settings: dict[str, Any] = {"batch": checked_batch(batch, automatic_batch(problem)), "sampling": sampling, "rng": rng}
+    if strength is None:
+        yield from run(problem, first_player(problem, start, offset), predictor, Game(problem, start=start, **settings))
+    elif checked_choice("strength", strength, ("auto",)) and start is not None and "regularizer" in start.state:
+        problem = problem.replace(regularizer=start.state["regularizer"])
+        yield from run(problem, first_player(problem, start, offset), predictor, Game(problem, start=start, **settings))
+    else:
+        yield from choosing_strength(problem, start, offset, predictor, settings)
+
+
+def run(problem: Any, player: PrimalGradient, predictor: str, game: Game, returned: Any = None) -> Iterator[Iterate]:
+    """Figure 1, from wherever the player stands."""
+    returned = returned or predictor_of(predictor, player, game.rng, game.state)
     for chunk in game.chunks():
-        for part in returned.parts(chunk.order, k):
+        for part in returned.parts(chunk.order, game.batch):
             game.play(chunk, returned.player, part)
-        yield game.iterate(returned.weights(), {"lambda": player.v, "t": player.clock[0], **returned.state()})
+        yield game.iterate(returned.weights(), {**player_state(problem, player), **returned.state()})
+
+
+def player_state(problem: Any, player: PrimalGradient) -> dict[str, Any]:
+    """What is needed to put the player where it stands."""
+    return {"lambda": player.v, "t": player.clock[0], "regularizer": problem.regularizer}
+
+
+def choosing_strength(problem: Any, start: Iterate | None, offset: float, predictor: str, settings: dict[str, Any]) -> Iterator[Iterate]:
+    """The first pass with several strengths side by side, then on with the best; on a stream, the best so far all along."""
+    unit = unit_strength(problem) / problem.regularizer.strong_convexity()
+    source = Game(problem, start=start, **settings)
+    averaging = predictor == "suffix" and problem.in_memory
+
+    def candidate(exponent: float, of: Candidate | None = None) -> Candidate:
+        mine = problem.replace(regularizer=problem.regularizer.times(unit * 2.0**exponent))
+        begin = start if of is None else of.iterate(scale=2.0 ** (exponent - of.exponent))
+        game = Game(mine, start=begin, certify=False, **settings)
+        return Candidate(mine, exponent, first_player(mine, begin, offset), game, "last" if predictor == "suffix" else predictor)
+
+    alone = problem.in_memory and start is None and source.batch == 1 and predictor in ("last", "suffix") and not problem.vector_valued
+    field = Lanes(problem, unit, offset) if alone and is_linear(problem) else Separate(candidate, problem.threads)
+    race = Race(field, source.batch)
+    if not problem.in_memory:
+        for leader in race.on_stream(source.chunks()):
+            yield field.iterate(leader)
+        return
+    first = field.iterate(race.in_memory(source.chunks(), problem.m, averaging))._replace(passes=1.0)
+    yield first
+    problem = problem.replace(regularizer=first.regularizer)
+    game = Game(problem, start=first, **settings)
+    for later in run(problem, first_player(problem, first, offset), predictor, game):
+        yield later._replace(passes=later.passes + 1.0, accesses=later.accesses + first.accesses)
+
+
+def is_linear(problem: Any) -> bool:
+    """Whether w is a multiple of λ."""
+    return isinstance(leader_of(problem.regularizer, np.zeros(1), not has_bounded_slopes(problem)), LinearLeader)
+
+
+def unit_strength(problem: Any) -> float:
+    """R²/m, R² the mean of ‖x‖²: strengths are powers of two times it."""
+    sample = problem.sample()
+    some = np.linspace(0, len(sample.y) - 1, min(len(sample.y), SAMPLED)).astype(np.int64)
+    order = 2.0 if problem.regularizer.separable else problem.regularizer.dual_order()
+    square = float(np.mean(sample.s[some] * sample.design.row_norms(order, some) ** 2))
+    return max(square / (problem.m if problem.in_memory else STARTED), TINY)
 
 
 def first_player(problem: Any, start: Iterate | None, offset: float) -> PrimalGradient:
@@ -147,6 +212,7 @@ def first_player(problem: Any, start: Iterate | None, offset: float) -> PrimalGr
     return PrimalGradient(leader, v, domain, np.array([t, offset, math.inf]))
 
 
-def automatic_batch(problem: Any, player: PrimalGradient) -> int:
+def automatic_batch(problem: Any) -> int:
     """One row a step; as many as cost what the rest of the step does where that is O(n)."""
-    return max(1, round(problem.n / problem.density)) if isinstance(player.leader, WholeLeader) else 1
+    whole = not (problem.regularizer.separable or hasattr(problem.regularizer, "factor_of_multiple"))
+    return max(1, round(problem.n / problem.density)) if whole else 1
