@@ -183,7 +183,8 @@ class Game:
             alpha = self.played / (visits[:, None] if self.problem.vector_valued else visits)
         accesses = int(self.tally[ACCESSES] - self.earlier)
         regularizer = self.problem.regularizer
-        return Iterate(w.reshape(self.problem.shape), self.passes, accesses, alpha, state={**self.kept(), **state}, regularizer=regularizer)
+        w = self.problem.nearest(w.reshape(self.problem.shape))  # an average leaves the domain by its rounding
+        return Iterate(w, self.passes, accesses, alpha, state={**self.kept(), **state}, regularizer=regularizer)
 
     def kept(self) -> dict[str, Any]:
         """What is needed to go on with the game."""
