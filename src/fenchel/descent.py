@@ -169,6 +169,7 @@ class DescentRun:
     def __iter__(self) -> Iterator[Iterate]:
         for chunk in self.game.chunks():
             self.play(chunk)
+            del chunk
             yield self.iterate()
 
     def play(self, chunk: Chunk) -> None:

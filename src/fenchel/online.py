@@ -154,8 +154,10 @@ class Game:
     def chunks(self) -> Iterator[Chunk]:
         """The rows, chunk by chunk; a problem in memory goes on for ever."""
         for chunk in self.problem.chunks(self.sampling, self.rng, self.batch):
+            ends_a_pass = chunk.passes.is_integer()
             yield chunk
-            if chunk.passes.is_integer():
+            del chunk  # before the next is asked for, so that no two are held
+            if ends_a_pass:
                 self._forget_early_slopes()
 
     def _forget_early_slopes(self) -> None:

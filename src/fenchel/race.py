@@ -113,6 +113,7 @@ class Race:
                         self.field.join_below()
                     self.marks = self.field.suffered()
                     end *= 2
+            del chunk
             yield int(self.nearest(leading, 1)[0])
 
     def nearest(self, exponent: float, count: int) -> np.ndarray:

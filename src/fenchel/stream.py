@@ -95,9 +95,9 @@ class Stream(Objective):
                 self._number, self._reader = 0, self._open()
 
     def replace(self, *, regularizer: Any) -> Stream:
-        """The same stream under another regularizer."""
+        """The same kind of stream under another regularizer; the rows stay with this one."""
         other = copy.copy(self)
-        other.regularizer = regularizer
+        other.regularizer, other._first = regularizer, None
         other.__dict__.pop("origin", None)
         return other
 

@@ -146,6 +146,7 @@ def run(problem: Any, player: PrimalGradient, predictor: str, game: Game, return
     for chunk in game.chunks():
         for part in returned.parts(chunk.order, game.batch):
             game.play(chunk, returned.player, part)
+        del chunk
         yield game.iterate(returned.weights(), {**player_state(problem, player), **returned.state()})
 
 
