@@ -8,7 +8,7 @@ exactly as if it had run alone.
 
 Plain successive halving would drop the strengths that win in the end: after t rows the best strength is about c/t, so that
 of the whole run is smaller than the best so far. A rung that ends after a fraction f of the rows therefore keeps the
-candidates around f times its own best. The average over a suffix, which is what is returned unless asked otherwise, is at
+candidates around f^0.8 times its own best. The average over a suffix, which is what is returned unless asked otherwise, is at
 its best for strengths a few times smaller than the last iterate: in the last rung it is the averages that are judged.
 
 How long a stream will be is not known. There a rung ends whenever the rows have doubled, four candidates go on, and where the
@@ -29,17 +29,19 @@ import numpy as np
 from fenchel.compiled import kernel
 from fenchel.objective import Chunk
 from fenchel.online import ACCESSES, ERRORS, LOSS, ROWS, TALLIES, Game
-from fenchel.predictors import predictor_of
+from fenchel.predictors import Average, predictor_of
 from fenchel.result import Iterate
+from fenchel.weights import Plain
 
 EXPONENTS = tuple(float(k) for k in range(-4, 12))  # k of the strengths in the race
-RUNGS = ((1 / 32, 1 / 64, 8), (1 / 8, 1 / 16, 4), (1 / 2, 3 / 8, 4))  # fractions of the rows: to where, judged from where; how many go on
+RUNGS = ((1 / 32, 1 / 64, 8), (1 / 4, 1 / 8, 4))  # fractions of the rows: to where, judged from where; how many go on
 FEWEST = 300  # rows that a rung must have seen to tell anything
 STREAM_RUNG, STREAM_FIELD = 512, 4
+AVERAGE_LOOKS = 8  # how often averages are brought up to date while they are judged, where that costs O(features)
 BLOCK = 1 << 16  # rows that all candidates take before any goes on to the next
 CAP, OUTLIER = 5.0, 3.0  # losses far from the best count as this many times it: what is far is not where the minimum is
 AVERAGED_FROM, AVERAGES_JUDGED_FROM = 5 / 8, 13 / 16  # fractions of the rows
-AVERAGED_BELOW = 1.5  # by how many halvings the best strength for an average is below that for the last iterate, about
+FALL = 0.8  # the best strength after t rows is about c/t^FALL
 
 
 class Race:
@@ -64,37 +66,39 @@ class Race:
         # Early on errors alone can't tell strengths apart that all predict the larger class, and losses alone mislead.
         return error if final else np.sqrt(loss * error)
 
-    def best(self, final: bool = False) -> float:
-        """The exponent at which a curve through the scores is smallest."""
-        s, e = self.scores(final), self.field.exponents
+    def best(self) -> float:
+        """The exponent that did best: where a curve through the scores is smallest, or on the way from there to the smallest strength
+        that did as well but for chance. Many do alike where all predict the larger class; the best of the whole run is below them.
+        """
+        s, e = self.scores(final=False), np.array(self.field.exponents)
         if len(s) >= 5:
             s = np.minimum(s, OUTLIER * s.min())
             padded = np.concatenate([s[:1], s, s[-1:]])
             s = (padded[:-2] + 2.0 * padded[1:-1] + padded[2:]) / 4.0
         j = int(np.argmin(s))
-        if not 0 < j < len(s) - 1:
-            return float(e[j])
-        bend = s[j - 1] - 2.0 * s[j] + s[j + 1]
-        shift = 0.5 * (s[j - 1] - s[j + 1]) / bend if bend > 0.0 else 0.0
-        return float(e[j] + np.clip(shift, -0.5, 0.5) * (e[j + 1] - e[j]))
+        lowest = float(e[j])
+        if 0 < j < len(s) - 1:
+            bend = s[j - 1] - 2.0 * s[j] + s[j + 1]
+            shift = 0.5 * (s[j - 1] - s[j + 1]) / bend if bend > 0.0 else 0.0
+            lowest += float(np.clip(shift, -0.5, 0.5)) * (e[j + 1] - e[j])
+        errors = (self.field.suffered() - self.marks)[:, 1].min()
+        as_good = float(e[np.flatnonzero(s <= s[j] * (1.0 + 1.0 / math.sqrt(max(errors, 1.0))))[0]])
+        return 0.5 * (lowest + min(as_good, lowest))
 
     def in_memory(self, chunks: Iterator[Chunk], m: int, averaging: bool) -> int:
         """One pass over m rows; which candidate has won. Averages over a suffix begin with the last rung."""
-        below = AVERAGED_BELOW if averaging else 0.0
         stage = Stage(self, chunks)
         for fraction, judged_from, keep in RUNGS:
             if fraction * m >= FEWEST:
                 end = self.whole_batches(fraction * m)
                 stage.play(end, judged_from * m)
-                self.keep(self.nearest(self.best() - math.log2(m / end) - below, keep))
+                self.keep(self.nearest(self.best() - FALL * math.log2(m / end), keep))
         if averaging:
-            stage.play(self.whole_batches(AVERAGED_FROM * m), m)
+            begin = self.whole_batches(AVERAGED_FROM * m)
+            stage.play(begin if begin < m else 0, m)
             self.field.average_from_here()
-        if averaging and self.field.judges_averages:
-            stage.play(m, AVERAGES_JUDGED_FROM * m)
-            return int(np.argmin(self.scores(final=True)))
-        stage.play(m, m / 2)
-        return int(self.nearest(self.best(final=True) - below, 1)[0])
+        stage.play(m, (AVERAGES_JUDGED_FROM if averaging else 0.5) * m)
+        return int(np.argmin(self.scores(final=True)))
 
     def on_stream(self, chunks: Iterator[Chunk]) -> Iterator[int]:
         """The best candidate so far after every chunk of a stream."""
@@ -161,9 +165,18 @@ class Candidate:
 
     def play(self, chunk: Chunk, order: np.ndarray, judge: bool) -> None:
         """Learn from rows, predicting each before it is learnt."""
-        self.game.judge = judge or not self.problem.in_memory
+        averaging = isinstance(self.returned, Average)
+        if judge and averaging:
+            self.judge_average(chunk, order)
+        self.game.judge = (judge and not averaging) or not self.problem.in_memory
         for part in self.returned.parts(order, self.game.batch):
             self.game.play(chunk, self.returned.player, part)
+
+    def judge_average(self, chunk: Chunk, order: np.ndarray) -> None:
+        """Add up what the average so far suffers on rows about to be learnt."""
+        suffer = suffer_vector if self.problem.vector_valued else suffer_scalar
+        K = (self.problem.outputs,) if self.problem.vector_valued else ()
+        suffer(chunk.design.rows, chunk.y, chunk.s, self.problem.loss, Plain(self.returned.weights()), order, self.game.tally, *K)
 
     def iterate(self, scale: float = 1.0) -> Iterate:
         """Where the candidate stands, with λ multiplied."""
@@ -179,11 +192,10 @@ class Candidate:
 class Separate:
     """Candidates with a kernel call each, in as many threads as there are; ``candidate(exponent, of)`` makes them."""
 
-    judges_averages = False
-
     def __init__(self, candidate: Callable[..., Candidate], threads: int) -> None:
         self.candidate, self.threads = candidate, threads
         self.candidates = [candidate(k) for k in EXPONENTS]
+        self.averaging = False
         self.labels = self.candidates[0].problem.labels
 
     @property
@@ -193,7 +205,9 @@ class Separate:
 
     def play(self, chunk: Chunk, order: np.ndarray, judge: bool) -> None:
         """All candidates on the same rows, block by block."""
-        block = max(1, BLOCK // self.candidates[0].game.batch) * self.candidates[0].game.batch
+        batch = self.candidates[0].game.batch
+        rows = len(order) // AVERAGE_LOOKS if judge and self.averaging else BLOCK
+        block = max(1, rows // batch) * batch
         with ThreadPoolExecutor(self.threads) as pool:
             for first in range(0, len(order), block):
                 part = order[first : first + block]
@@ -214,12 +228,32 @@ class Separate:
 
     def average_from_here(self) -> None:
         """Begin averages over a suffix."""
+        self.averaging = True
         for candidate in self.candidates:
             candidate.average_from_here()
 
     def iterate(self, j: int) -> Iterate:
         """Where a candidate stands."""
         return self.candidates[j].iterate()
+
+
+@kernel
+def suffer_scalar(rows, y, s, loss, w, order, tally):
+    """Add up the losses and errors of fixed weights."""
+    for i in order:
+        z = rows.dot(i, w)
+        tally[LOSS] += s[i] * loss.value(z, y[i])
+        tally[ERRORS] += s[i] if y[i] * z <= 0.0 else 0.0
+
+
+@kernel
+def suffer_vector(rows, y, s, loss, w, order, tally, K):
+    """The same for K outputs."""
+    z = np.empty(K)
+    for i in order:
+        rows.dots(i, w, z)
+        tally[LOSS] += s[i] * loss.value(z, y[i])
+        tally[ERRORS] += s[i] if np.argmax(z) != y[i] else 0.0
 
 
 def suffix_state(t: int) -> dict[str, Any]:
@@ -291,8 +325,6 @@ def keep_lanes(v, K, which):
 
 class Lanes:
     """Ridge penalties and one output, one row a round: all candidates in one kernel, four at a time."""
-
-    judges_averages = True
 
     def __init__(self, problem: Any, unit: float, offset: float) -> None:
         self.problem, self.labels, self.exponents, self.unit = problem, problem.labels, list(EXPONENTS), unit
