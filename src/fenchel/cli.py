@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -37,3 +38,31 @@ def demo(
     from fenchel.demo import run
 
     run(rows, tol, seed)
+
+
+@app.command("inverse-time")
+def inverse_time(
+    data: Annotated[Path | None, typer.Argument(help="svmlight text, plain or gz, bz2, xz; generated text if left out.")] = None,
+    accuracy: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="Accuracy on held-out rows to train to; 0.94, or 0.976 for generated text.")
+    ] = None,
+    sizes: Annotated[str, typer.Option(help="Numbers of training rows, with commas between; from 1/16 of the data by default.")] = "",
+    test: Annotated[Path | None, typer.Option(help="Rows to measure the accuracy on; a fifth of the data by default.")] = None,
+    loss: Annotated[str, typer.Option(help="logistic, hinge, or any other loss for two classes.")] = "logistic",
+    p: Annotated[float, typer.Option(help="The norm of the regularizer, in (1, 2].")] = 2.0,
+    runs: Annotated[int, typer.Option(min=1, help="Runs at each size; their median counts.")] = 9,
+    rows: Annotated[int, typer.Option(min=1000, help="How many training rows to generate, without data.")] = 64_000,
+    figure: Annotated[Path | None, typer.Option(help="Draw seconds and iterations against m into this file.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of data, subsets and runs.")] = 0,
+) -> None:
+    """Measure how long training to a given accuracy takes, at growing numbers of rows.
+
+    Example: fenchel inverse-time train.svm.xz --accuracy 0.94 --sizes 1000,10000,100000 --figure inverse.png
+    """
+    from fenchel.inverse_time import run
+
+    try:
+        run(data, accuracy, sizes, test, loss, p, runs, rows, figure, seed)
+    except (OSError, ValueError, TypeError, ModuleNotFoundError) as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(2) from None

@@ -8,7 +8,7 @@ exactly as if it had run alone.
 
 Plain successive halving would drop the strengths that win in the end: after t rows the best strength is about c/t, so that
 of the whole run is smaller than the best so far. A rung that ends after a fraction f of the rows therefore keeps the
-candidates around f^0.8 times its own best. The average over a suffix, which is what is returned unless asked otherwise, is at
+candidates around f^0.9 times its own best. The average over a suffix, which is what is returned unless asked otherwise, is at
 its best for strengths a few times smaller than the last iterate: in the last rung it is the averages that are judged.
 
 How long a stream will be is not known. There a rung ends whenever the rows have doubled, four candidates go on, and where the
@@ -41,7 +41,7 @@ AVERAGE_LOOKS = 8  # how often averages are brought up to date while they are ju
 BLOCK = 1 << 16  # rows that all candidates take before any goes on to the next
 CAP, OUTLIER = 5.0, 3.0  # losses far from the best count as this many times it: what is far is not where the minimum is
 AVERAGED_FROM, AVERAGES_JUDGED_FROM = 5 / 8, 13 / 16  # fractions of the rows
-FALL = 0.8  # the best strength after t rows is about c/t^FALL
+FALL = 0.9  # the best strength after t rows is about c/t^FALL
 
 
 class Race:

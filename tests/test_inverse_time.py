@@ -1,0 +1,111 @@
+"""The experiment of inverse time dependency: what it measures, what it says, and what it refuses."""
+
+from __future__ import annotations
+
+import lzma
+import math
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import fenchel as fl
+from fenchel.cli import app
+from fenchel.inverse_time import Size, Steps, measure, verdict
+from tests import naive
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def svm(tmp_path):
+    """A small data file, compressed."""
+    X, y = fl.datasets.make_text(1500, n=300, nonzeros=15, contrast=0.8, seed=1)
+    lines = []
+    for i in range(X.shape[0]):
+        row = X[[i]].tocoo()
+        lines.append(f"{y[i]:+.0f} " + " ".join(f"{j + 1}:{v:.6g}" for j, v in zip(row.col, row.data, strict=True)))
+    path = tmp_path / "text.svm.xz"
+    path.write_bytes(lzma.compress("\n".join(lines).encode()))
+    return path
+
+
+def test_the_command_prints_a_table_and_says_whether_time_fell(svm, tmp_path):
+    figure = tmp_path / "figure.png"
+    result = runner.invoke(
+        app, ["inverse-time", str(svm), "--accuracy", "0.8", "--sizes", "200,1000", "--runs", "2", "--figure", str(figure)]
+    )
+    assert result.exit_code == 0, result.output
+    for expected in ("200", "1,000", "iterations", "Time to 80%", "fall" if "did not fall" in result.output else "fell"):
+        assert expected in result.output
+    assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_data_it_generates_some():
+    result = runner.invoke(
+        app, ["inverse-time", "--rows", "1000", "--runs", "1", "--accuracy", "0.7", "--sizes", "500,1000", "--loss", "hinge"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "Generating 1,000 documents" in result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["nowhere.svm"], "There is no file nowhere.svm"),
+        (["--rows", "1000", "--sizes", "10,1000"], "size 10: each must lie between 100 and the 1,000 training rows"),
+        (["--rows", "1000", "--sizes", "many"], "sizes='many': give whole numbers with commas between"),
+        (["--rows", "1000", "--loss", "squared"], "loss='squared': did you mean 'squared-hinge'?"),
+        (["--rows", "1000", "--p", "3"], "p must lie in (1, 2]"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_sentence(options, message):
+    result = runner.invoke(app, ["inverse-time", *options])
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+    assert "Traceback" not in result.output
+
+
+def test_files_that_are_no_data_are_refused(tmp_path):
+    for text, message in (("hello world\n", "is not svmlight text"), ("1 1:1\n2 1:1\n3 1:1\n" * 200, "has 3 different labels")):
+        path = tmp_path / "bad.svm"
+        path.write_text(text)
+        result = runner.invoke(app, ["inverse-time", str(path)])
+        assert result.exit_code == 2
+        assert message in " ".join(result.output.split())
+
+
+def test_iterations_are_counted_to_the_first_look_that_reaches_the_accuracy():
+    X, y = fl.datasets.make_text(800, n=200, nonzeros=15, contrast=0.8, seed=1)
+    test = X[500:], y[500:]
+    (size,) = measure(X[:500], y[:500], test, 0.75, [500], fl.Logistic(), fl.L2(1.0), runs=3, seed=0)
+    assert len(size.seconds) == len(size.iterations) == 3
+    assert all(100 <= steps <= 20 * 500 * 1.05 for steps in size.iterations)
+    assert size.best >= 0.75
+    assert 0.0 < size.median_seconds < math.inf
+
+
+def test_out_of_reach_is_infinite_and_said_so():
+    X, y = fl.datasets.make_text(400, n=200, nonzeros=15, noise=0.5, seed=1)
+    sizes = list(measure(X[:200], y[:200], (X[200:], y[200:]), 1.0, [100, 200], fl.Hinge(), fl.L2(1.0), runs=1, seed=0))
+    assert all(math.isinf(size.median_seconds) for size in sizes)
+    assert verdict(sizes, 1.0).startswith("1 was reached at 0 of 2 sizes: too few to tell; the best accuracy seen was 0.")
+
+
+def test_a_rise_is_not_called_a_fall():
+    assert "did not fall" in verdict([Size(100, None, [1.0], [10.0]), Size(200, None, [2.0], [5.0])], 0.9)
+
+
+def test_its_steps_are_those_of_figure_1():
+    X, y = fl.datasets.make_text(300, n=100, nonzeros=8, seed=2)
+    problem = fl.Problem(X, y, fl.Logistic(), fl.SquaredLp(0.01, 1.8))
+    steps = Steps(problem, seed=4)
+    for count in (7, 50, 100):
+        steps.go_on(problem.sample(), count)
+    rng = np.random.default_rng(4)
+    rows = []
+    for count in (7, 50, 100):
+        starts = rng.integers(300, size=-(-count // 16))
+        rows += [[i] for i in ((starts[:, None] + np.arange(16)).ravel()[:count] % 300)]
+    expected = naive.pgs(fl.Logistic(), X.toarray(), y, rows, lambda v: naive.squared_lp_link(v, 0.01, 1.8, math.inf))[-1]
+    np.testing.assert_allclose(steps.weights(), expected, rtol=0, atol=1e-12 * np.abs(expected).max())
