@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.compiled import compiled, kernel
+from fenchel.numeric import TINY
 from fenchel.objective import Chunk
 from fenchel.online import STARTED, Game, checked_batch
 from fenchel.predictors import predictor_of
@@ -43,8 +44,8 @@ SCALE, SQUARE, PEAK, RADIUS = range(4)  # what a Descent keeps: its scale, ‖u�
 @compiled
 def balancing(curvature, G, R):
     """The τ ≥ 0 with τ(curvature + τ) = (G/2R)²: ½(√(c² + G²/R²) − c), without taking nearly equal numbers from each other."""
-    q = (G / R) * (G / R)
-    return 0.5 * q / (curvature + math.sqrt(curvature * curvature + q)) if q > 0.0 else 0.0
+    a = G / max(R, TINY)
+    return 0.5 * a * (a / (curvature + math.hypot(curvature, a))) if a > 0.0 else 0.0
 
 
 @compiled
@@ -109,7 +110,7 @@ class Descent(NamedTuple):
                 self.v[j] *= self.now[SCALE]
             self.now[SCALE] = 1.0
             self.refresh_square()
-        self.now[RADIUS] = math.sqrt(P0 / self.l2)
+        self.now[RADIUS] = math.sqrt(P0 / self.l2) if P0 > 0.0 else math.inf  # nothing but rows without a loss so far
         eta, tau = self.rule.step(G + self.l2 * self.norm(), self.now[RADIUS], r)
         self.now[SCALE] *= max(1.0 - eta * (self.l2 + tau), NO_SCALE)
         return eta / self.now[SCALE]

@@ -85,6 +85,8 @@ def minimize(
         if not math.isfinite(problem.objective_at_zero):
             raise ValueError("The objective at w = 0 is not finite, so no accuracy can be relative to it: scale y, or use another loss.")
         problem = problem.with_threads(threads)
+    elif isinstance(problem, Stream):
+        problem.passes_to_make = min(problem.passes, math.ceil(min(max(max_passes, 1.0), problem.passes)))
     chosen, options = find_solver(problem, solver, options)
     rng = np.random.default_rng(seed)
     kind = _Run if problem.in_memory else _StreamRun
@@ -145,6 +147,7 @@ class _Run:
         self.w: np.ndarray = problem.origin
         self.alpha: np.ndarray | None = None
         self.solver_seconds, self.began = 0.0, time.perf_counter()
+        self.evaluated = math.inf if not problem.in_memory else -1.0
         self.next_evaluation = 1.0 if problem.in_memory else 0.0
         self.show: Callable[[Evaluation, float], None] = lambda evaluation, target: None
 
@@ -160,13 +163,16 @@ class _Run:
     ) -> Result:
         iterate, status = begin, None
         try:
+            self._follow(begin)
             status = self.evaluate(begin) or self._limit_reached(0.0, max_passes, time_limit)
             while status is None:
                 clock = time.perf_counter()
                 try:
                     iterate = next(iterates)
                 except StopIteration as end:
-                    status = end.value or self.at_the_end
+                    if iterate.passes > self.evaluated:
+                        status = self.evaluate(iterate)
+                    status = status or end.value or self.at_the_end
                     break
                 finally:
                     self.solver_seconds += time.perf_counter() - clock
@@ -202,6 +208,7 @@ class _Run:
             self._raise_bound(iterate, z)
         converged = self.gap <= self.target and self._verify()
         self._plan(iterate.passes)
+        self.evaluated = iterate.passes
         stop = self._record(iterate, objective)
         if converged:
             return "converged"
@@ -306,7 +313,7 @@ class _StreamRun(_Run):
 
     def _result(self, status: str, iterate: Iterate, rng: np.random.Generator) -> Result:
         if status == self.at_the_end:
-            iterate = iterate._replace(passes=float(self.problem.passes))
+            iterate = iterate._replace(passes=float(self.problem.passes_to_make))
         return super()._result(status, iterate, rng)
 
 
@@ -325,7 +332,7 @@ def _as_start(problem: Any, start: Iterate | Result | np.ndarray | None, key: An
     if iterate.alpha is not None and not problem.is_dual_point(iterate.alpha):
         iterate = iterate._replace(alpha=None)
     if iterate.state.get("key") != key:
-        return iterate._replace(state={})
+        return iterate._replace(state={}, regularizer=None)
     rng.bit_generator.state = iterate.state["rng"]
     return iterate
 

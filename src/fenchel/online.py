@@ -25,13 +25,14 @@ from typing import Any
 import numpy as np
 
 from fenchel.compiled import kernel
-from fenchel.numeric import SAMPLING, TINY
+from fenchel.numeric import SAMPLING
 from fenchel.objective import Chunk
 from fenchel.registry import checked_choice
 from fenchel.result import Iterate
 from fenchel.weights import Plain
 
 STARTED = 10_000.0  # rows that weights given as a start count for, where it is not known how many they were learnt from
+LARGEST_BATCH = 1 << 40  # a batch as large as all rows, whatever was asked for
 FIRST_ROWS = 1000.0  # as many tell the natural length of w
 ROWS, AT_ZERO, LOSS, DUAL, ACCESSES, FIRST_LOSS, FIRST_SLOPE, ERRORS, TALLIES = range(9)  # what a tally counts
 
@@ -39,7 +40,7 @@ ROWS, AT_ZERO, LOSS, DUAL, ACCESSES, FIRST_LOSS, FIRST_SLOPE, ERRORS, TALLIES = 
 @kernel
 def play(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradients):
     """Rounds of k rows each; how many rows until the player paused. ``judge`` adds up what is suffered, in ``tally`` and ``gradients``."""
-    slopes = np.empty(k)
+    slopes = np.empty(min(k, order.shape[0]))
     for first in range(0, order.shape[0], k):
         last = min(first + k, order.shape[0])
         G = 0.0
@@ -67,7 +68,7 @@ def play(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradi
             if player.confined() and tally[ROWS] <= FIRST_ROWS:
                 tally[FIRST_LOSS] += s[i] * loss.value(0.0, y[i])
                 tally[FIRST_SLOPE] += player.size(i, s[i] * loss.derivative(0.0, y[i]))
-        length = tally[FIRST_LOSS] / max(tally[FIRST_SLOPE], TINY)
+        length = tally[FIRST_LOSS] / tally[FIRST_SLOPE] if tally[FIRST_LOSS] > 0.0 and tally[FIRST_SLOPE] > 0.0 else 1.0
         step = player.begin(G / (last - first), tally[AT_ZERO] / tally[ROWS], length) / (last - first)
         for b in range(first, last):
             if slopes[b - first] != 0.0:
@@ -80,7 +81,7 @@ def play(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradi
 @kernel
 def play_vector(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradients, K):
     """The same for K outputs."""
-    slopes = np.empty((k, K))
+    slopes = np.empty((min(k, order.shape[0]), K))
     z = np.empty(K)
     at_zero = np.empty(K)
     for first in range(0, order.shape[0], k):
@@ -119,7 +120,7 @@ def play_vector(rows, y, s, loss, player, order, k, tally, judge, played, visits
                 loss.derivative(z, y[i], at_zero)
                 tally[FIRST_LOSS] += s[i] * loss.value(z, y[i])
                 tally[FIRST_SLOPE] += player.size(i, s[i] * math.sqrt((at_zero * at_zero).sum()))
-        length = tally[FIRST_LOSS] / max(tally[FIRST_SLOPE], TINY)
+        length = tally[FIRST_LOSS] / tally[FIRST_SLOPE] if tally[FIRST_LOSS] > 0.0 and tally[FIRST_SLOPE] > 0.0 else 1.0
         step = player.begin(G / (last - first), tally[AT_ZERO] / tally[ROWS], length) / (last - first)
         slopes *= -step
         for b in range(first, last):
@@ -153,16 +154,17 @@ class Game:
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows, chunk by chunk; a problem in memory goes on for ever."""
+        begins_a_pass = True
         for chunk in self.problem.chunks(self.sampling, self.rng, self.batch):
-            ends_a_pass = chunk.passes.is_integer()
+            if begins_a_pass:
+                self._forget_early_slopes()
+            begins_a_pass = chunk.passes.is_integer()
+            self.total_passes += begins_a_pass
             yield chunk
             del chunk  # before the next is asked for, so that no two are held
-            if ends_a_pass:
-                self._forget_early_slopes()
 
     def _forget_early_slopes(self) -> None:
         """Slopes are averaged over the passes since the last power of two: early ones were played far from the minimum."""
-        self.total_passes += 1
         if self.played.size and self.total_passes & (self.total_passes - 1) == 0 and self.total_passes > 1:
             self.played[:] = 0.0
             self.visits[:] = 0.0
@@ -197,11 +199,11 @@ class Game:
 
 def checked_batch(batch: Any, automatic: int = 1) -> int:
     """The mini-batch size k."""
-    if batch == "auto":
+    if isinstance(batch, str) and batch == "auto":
         return automatic
     if not isinstance(batch, (int, np.integer)) or isinstance(batch, bool) or batch < 1:
         raise ValueError(f'batch={batch!r}: give a whole number of rows of at least 1, or "auto".')
-    return int(batch)
+    return min(int(batch), LARGEST_BATCH)
 
 
 def checked_sampling(sampling: Any, in_memory: bool) -> str:

@@ -20,6 +20,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fenchel.problem import Problem
 
 MOST = 1e300  # iterations
@@ -42,7 +44,7 @@ def plan_optimization(accuracy: float, strength: float, lipschitz: float, delta:
     >>> plan_optimization(accuracy=0.01, strength=1e-2, lipschitz=1.0).iterations
     724674
     """
-    _check(accuracy=accuracy, strength=strength, lipschitz=lipschitz)
+    _check(accuracy=accuracy, strength=strength, lipschitz=lipschitz, **({} if rows is None else {"rows": rows}))
     _check_delta(delta)
     T = _smallest(lambda T: optimization_bound(T, strength, lipschitz, delta), accuracy)
     return Plan(T, strength, optimization_bound(T, strength, lipschitz, delta), T / rows if rows else math.nan)
@@ -60,8 +62,8 @@ def plan_generalization(error: float, rows: int, norm: float, lipschitz: float, 
     """
     _check(error=error, rows=rows, norm=norm, lipschitz=lipschitz)
     _check_delta(delta)
-    if not 1.0 < p <= 2.0:
-        raise ValueError(f"p={p}: p must lie in (1, 2].")
+    if not (isinstance(p, (int, float, np.number)) and 1.0 < p <= 2.0):
+        raise ValueError(f"p={p!r}: p must lie in (1, 2].")
     floor = generalization_bound(math.inf, balanced_strength(math.inf, rows, norm, lipschitz, p, delta), rows, norm, lipschitz, p, delta)
     if floor >= error:
         needed = math.ceil(rows * (floor / error) ** 2)
@@ -92,6 +94,9 @@ def plan(problem: Problem, accuracy: float, delta: float = 0.1) -> Plan:
     regularizer = problem.regularizer
     if not regularizer.strong_convexity() > 0.0:
         raise ValueError(f"{type(regularizer).__name__} is not strongly convex, and the theorem rests on that: use another regularizer.")
+    _check(accuracy=accuracy)
+    if problem.objective_at_zero == 0.0:
+        raise ValueError("The objective at w = 0 is 0 already: there is nothing to plan.")
     order = 2.0 if regularizer.separable else regularizer.dual_order()
     L = problem.loss.lipschitz() * float((problem.m * problem.share * problem.design.row_norms(order)).max())
     return plan_optimization(accuracy * problem.objective_at_zero, regularizer.strong_convexity(), max(L, 1e-300), delta, problem.m)
@@ -99,7 +104,7 @@ def plan(problem: Problem, accuracy: float, delta: float = 0.1) -> Plan:
 
 def optimization_bound(T: float, strength: float, lipschitz: float, delta: float) -> float:
     """The right-hand side of (11)."""
-    return lipschitz**2 * (1.0 + math.log(T)) / (2.0 * strength * T * delta)
+    return lipschitz * lipschitz * (1.0 + math.log(T)) / (2.0 * strength * T * delta)
 
 
 def generalization_bound(T: float, strength: float, rows: float, norm: float, lipschitz: float, p: float, delta: float) -> float:
@@ -114,7 +119,7 @@ def balanced_strength(T: float, rows: float, norm: float, lipschitz: float, p: f
 
 def _unlearnt(T: float, rows: float, lipschitz: float, delta: float) -> float:
     optimization = 0.0 if math.isinf(T) else 2.0 * (1.0 + math.log(T)) / (T * delta)
-    return lipschitz**2 * (optimization + 16.0 * (32.0 + math.log(2.0 / delta)) / rows)
+    return lipschitz * lipschitz * (optimization + 16.0 * (32.0 + math.log(2.0 / delta)) / rows)
 
 
 def _smallest(bound: Any, wanted: float) -> int:
@@ -133,10 +138,10 @@ def _smallest(bound: Any, wanted: float) -> int:
 
 def _check(**values: float) -> None:
     for name, value in values.items():
-        if not (isinstance(value, (int, float)) and value > 0 and math.isfinite(value)):
+        if not (isinstance(value, (int, float, np.number)) and value > 0 and math.isfinite(value)):
             raise ValueError(f"{name}={value!r}: give a positive number.")
 
 
 def _check_delta(delta: float) -> None:
-    if not 0.0 < delta < 1.0:
+    if not (isinstance(delta, (int, float, np.number)) and 0.0 < delta < 1.0):
         raise ValueError(f"delta={delta!r}: the probability of failure must lie between 0 and 1.")

@@ -137,6 +137,8 @@ class Last:
         """The rows, cut where a round ends that is marked."""
         first = 0
         while first < len(order):
+            if self.t >= self.next_mark:
+                self.mark()
             last = len(order) if math.isinf(self.next_mark) else min(len(order), first + k * (int(self.next_mark) - self.t))
             yield order[first:last]
             self.t += -(-(last - first) // k)

@@ -90,7 +90,7 @@ class Race:
         stage = Stage(self, chunks)
         for fraction, judged_from, keep in RUNGS:
             if fraction * m >= FEWEST:
-                end = self.whole_batches(fraction * m)
+                end = min(self.whole_batches(fraction * m), m)
                 stage.play(end, judged_from * m)
                 self.keep(self.nearest(self.best() - FALL * math.log2(m / end), keep))
         if averaging:
@@ -258,7 +258,7 @@ def suffer_vector(rows, y, s, loss, w, order, tally, K):
 
 def suffix_state(t: int) -> dict[str, Any]:
     """The state of a suffix average that begins after round t."""
-    return {"rounds": t, "since": t, "since_next": t, "next_mark": 2 * t}
+    return {"rounds": t, "since": t, "since_next": t, "next_mark": max(1, 2 * t)}
 
 
 # ---- a field of ridge penalties, one row after the other for all ----

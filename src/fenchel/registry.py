@@ -46,6 +46,6 @@ def near(name: str, known: Iterable[str]) -> str:
 
 def checked_choice(option: str, value: Any, offered: Any) -> Any:
     """The value, if it is one of those offered."""
-    if value not in offered:
+    if not isinstance(value, str) or value not in offered:
         raise ValueError(f"{option}={value!r}: {near(str(value), offered)}")
     return value

@@ -13,6 +13,7 @@ from fenchel.checks import checked_chunk_labels
 from fenchel.matrices import Design, available_threads
 from fenchel.numeric import row_order
 from fenchel.objective import Chunk, Objective
+from fenchel.storage import INT32_MAX
 
 Part = tuple[Any, np.ndarray, np.ndarray]  # rows, labels and weights, checked
 
@@ -61,8 +62,9 @@ class Stream(Objective):
     ) -> None:
         super().__init__(loss, regularizer, intercept)
         self._source, self.passes = chunks, _checked_passes(passes, chunks)
+        self.passes_to_make = self.passes  # fewer, if the run is to stop before
         self.outputs = self._checked_classes(classes)
-        self.columns = features
+        self.columns = _checked_features(features)
         self._number, self._reader = 0, self._open()
         self._first: Part | None = self._next_part()
         if self._first is None:
@@ -79,7 +81,8 @@ class Stream(Objective):
 
     def chunks(self, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[Chunk]:
         """The chunks in the order they come, in whole batches: rows short of one wait for the next chunk."""
-        for done in range(self.passes):
+        self._be_ready()
+        for done in range(self.passes_to_make):
             waiting: Part | None = None
             while (part := self._take()) is not None:
                 part = part if waiting is None else _joined(waiting, part)
@@ -91,7 +94,9 @@ class Stream(Objective):
                 del part
             if waiting is not None:
                 yield self._chunk(waiting, waiting[0].shape[0], sampling, rng, done)
-            if done + 1 < self.passes:
+            if self._number == 0:
+                raise ValueError(f"The stream has no chunks in pass {done + 1}: give a list, or a function that starts anew every time.")
+            if done + 1 < self.passes_to_make:
                 self._number, self._reader = 0, self._open()
 
     def replace(self, *, regularizer: Any) -> Stream:
@@ -102,18 +107,29 @@ class Stream(Objective):
         return other
 
     def sample(self) -> Chunk:
-        """Rows that stand for all: the first chunk, while it is still to be read."""
-        if self._first is None:
-            raise ValueError("The stream has been read: make a new one.")
-        X, y, s = self._first
+        """Rows that stand for all: the first chunk."""
+        self._be_ready()
+        X, y, s = self._first  # type: ignore[misc]
         return Chunk(Design(X, self.intercept, columns=self.columns), y, s, np.arange(len(y)))
 
     def _chunk(self, part: Part, count: int, sampling: str, rng: np.random.Generator, done: int) -> Chunk:
         X, y, s = part
         return Chunk(Design(X, self.intercept, columns=self.columns), y, s, row_order(count, sampling, rng), float(done))
 
+    def _be_ready(self) -> None:
+        """Have the first chunk at hand, of a stream that has been read before as well."""
+        if self._first is not None:
+            return
+        if isinstance(self._source, Iterator):
+            raise ValueError("The stream has been read, and an iterator can be read only once: make a new one.")
+        self._number, self._reader = 0, self._open()
+        self._first = self._next_part()
+
     def _open(self) -> Iterator[Any]:
-        return iter(self._source() if callable(self._source) else self._source)
+        chunks = self._source() if callable(self._source) else self._source
+        if not isinstance(chunks, Iterable):
+            raise TypeError(f"The function given as chunks must return an iterable of (X, y) pairs, not {type(chunks).__name__}.")
+        return iter(chunks)
 
     def _take(self) -> Part | None:
         first, self._first = self._first, None
@@ -134,7 +150,7 @@ class Stream(Objective):
     def _checked(self, item: Any) -> Part | None:
         if not isinstance(item, (tuple, list)) or len(item) not in (2, 3):
             raise TypeError(f"a chunk is a pair (X, y), or a triple with weights, and this is {type(item).__name__}.")
-        if getattr(item[0], "shape", (1,))[0] == 0:
+        if len(getattr(item[0], "shape", ())) == 2 and item[0].shape[0] == 0:
             return None
         X = Design(item[0]).storage
         if self.columns is not None and (X.shape[1] > self.columns or (X.shape[1] < self.columns and not sp.issparse(X))):
@@ -146,6 +162,8 @@ class Stream(Objective):
 
     def _checked_classes(self, classes: int | None) -> int:
         if not self.vector_valued:
+            if classes is not None:
+                raise ValueError(f"classes={classes!r}: {type(self.loss).__name__} is not a multiclass loss, leave it out.")
             return 1
         if not isinstance(classes, (int, np.integer)) or classes < 2:
             raise ValueError(f"classes={classes!r}: {type(self.loss).__name__} on a stream needs the number of classes, at least 2.")
@@ -165,7 +183,10 @@ def _checked_passes(passes: Any, chunks: Any) -> int:
 def _checked_row_weights(weights: Any, m: int) -> np.ndarray:
     if weights is None:
         return np.ones(m)
-    s = np.asarray(weights, dtype=np.float64)
+    try:
+        s = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        s = np.zeros(0)
     if s.shape != (m,) or not (np.isfinite(s) & (s >= 0.0)).all():
         raise ValueError(f"sample_weight must be {m} finite numbers that are not negative.")
     return s
@@ -177,12 +198,19 @@ def _rows(part: Part, wanted: slice) -> Part:
 
 
 def _joined(first: Part, second: Part) -> Part:
-    if sp.issparse(first[0]):
-        width = max(first[0].shape[1], second[0].shape[1])
-        first[0].resize(first[0].shape[0], width)
-        second[0].resize(second[0].shape[0], width)
-    return (
-        sp.vstack([first[0], second[0]], format="csr") if sp.issparse(first[0]) else np.vstack([first[0], second[0]]),
-        np.concatenate([first[1], second[1]]),
-        np.concatenate([first[2], second[2]]),
-    )
+    rows = [part[0] for part in (first, second)]
+    if any(sp.issparse(X) for X in rows):
+        width = max(X.shape[1] for X in rows)
+        sparse = [sp.csr_array(X) for X in rows]  # new shells around the same numbers: what the user handed in keeps its shape
+        X = sp.vstack([sp.csr_array((A.data, A.indices, A.indptr), shape=(A.shape[0], width)) for A in sparse], format="csr")
+    else:
+        X = np.vstack(rows)
+    return X, np.concatenate([first[1], second[1]]), np.concatenate([first[2], second[2]])
+
+
+def _checked_features(features: Any) -> int | None:
+    if features is None:
+        return None
+    if not isinstance(features, (int, np.integer)) or isinstance(features, bool) or not 1 <= features <= INT32_MAX:
+        raise ValueError(f"features={features!r}: give the number of columns, between 1 and {INT32_MAX:,}.")
+    return int(features)

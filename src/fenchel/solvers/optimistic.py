@@ -46,6 +46,7 @@ from fenchel.solvers.base import ridge, solver
 
 LENGTHS = 10.0
 GROWTH = math.sqrt(2.0)
+MOST_ROUNDS = 2.0**31  # the root of as many rounds as anyone will see
 
 
 @compiled
@@ -62,6 +63,7 @@ class Robust(NamedTuple):
         if self.memory[R_USED] > 0.0:
             self.memory[TAU] *= self.memory[R_USED] / R
         self.memory[R_USED] = R
+        self.memory[MOST] = radius
         self.memory[LAMBDA] += self.l2
         self.memory[TAU] += balancing(self.memory[LAMBDA] + self.memory[TAU], G, 0.5 * R)
         return 1.0 / (self.memory[LAMBDA] + self.memory[TAU]), 0.0
@@ -70,7 +72,7 @@ class Robust(NamedTuple):
         if self.slack <= 0.0:
             self.memory[R_WANTED] = max(self.memory[R_WANTED], norm)
             return False
-        if norm < self.memory[R_USED] - self.slack:
+        if norm < self.memory[R_USED] - self.slack or self.memory[R_USED] >= self.memory[MOST]:
             return False
         self.memory[R_WANTED] = max(GROWTH * self.memory[R_USED], norm + self.slack)
         self.memory[GREW] = 1.0
@@ -126,8 +128,9 @@ def optimistic(
     ``radius`` is the R to begin with; ``epsilon`` and ``delta`` are those of Algorithm 3, none and 1 by default.
     """
     l2 = problem.regularizer.l2
-    if not (epsilon >= 0.0 and 0.0 < delta <= 1.0):
-        raise ValueError(f"epsilon={epsilon}, delta={delta}: epsilon must not be negative, delta in (0, 1].")
+    numbers = all(isinstance(value, (int, float, np.number)) for value in (epsilon, delta))
+    if not (numbers and 0.0 <= epsilon < math.inf and 0.0 < delta <= 1.0):
+        raise ValueError(f"epsilon={epsilon!r}, delta={delta!r}: give an epsilon that is not negative, and a delta in (0, 1].")
     checked_choice("rule", rule, RULES)
     first, memory = checked_radius(radius), first_memory(problem, start)
     if rule == "printed" and problem.in_memory and hasattr(problem.loss, "lipschitz"):
@@ -154,7 +157,7 @@ def rounds_of_phase(epsilon: float, delta: float, l2: float, G: float, R: float)
     >>> rounds_of_phase(0.5, 1.0, 1.0, 1.0, 0.1)
     1
     """
-    by_radius = max(1, math.ceil((4.0 * R * G / (delta * epsilon)) ** 2))
+    by_radius = max(1, math.ceil(min(4.0 * R * G / delta / epsilon, MOST_ROUNDS) ** 2))
     low, high = 0, 1
     while high < by_radius and G * G * (1.0 + math.log(high)) / (delta * l2 * high) > epsilon:
         low, high = high, 2 * high
@@ -173,7 +176,12 @@ class PhasedRun(DescentRun):
         self.epsilon, self.delta, self.G, self.rng = epsilon, delta / (3.0 - math.log2(min(self.l2, 1.0))), G, rng
         self.kept = self.returned.weights()
         self.done = False
-        self.begin_phase()
+        phase = self.game.state.get("phase")
+        if phase is None:
+            self.begin_phase()
+        else:
+            self.t, self.T, self.chosen = phase
+            self.kept = self.game.state["kept"].copy()
 
     def begin_phase(self) -> None:
         """Fix how long the phase will be, and which of its w to return."""
@@ -200,4 +208,5 @@ class PhasedRun(DescentRun):
     def iterate(self) -> Iterate:
         """The w drawn once the run is over; the last one until then."""
         latest = super().iterate()
-        return latest._replace(w=self.kept.reshape(latest.w.shape)) if self.done else latest
+        state = {**latest.state, "phase": (self.t, self.T, self.chosen), "kept": self.kept}
+        return latest._replace(w=self.kept.reshape(latest.w.shape) if self.done else latest.w, state=state)

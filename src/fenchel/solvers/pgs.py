@@ -129,7 +129,8 @@ def pgs(
     pass (:mod:`fenchel.race`), and by default returns the average over a suffix, as the last iterate is noisy at small strengths.
     """
     offset = DIVISORS[checked_choice("divisor", divisor, DIVISORS)]
-    predictor = predictor if predictor != "auto" else "suffix" if strength == "auto" else "last"
+    if predictor == "auto":
+        predictor = "suffix" if strength == "auto" and problem.in_memory else "last"
     settings: dict[str, Any] = {"batch": checked_batch(batch, automatic_batch(problem)), "sampling": sampling, "rng": rng}
     if strength is None:
         yield from run(problem, first_player(problem, start, offset), predictor, Game(problem, start=start, **settings))
@@ -164,8 +165,8 @@ def choosing_strength(problem: Any, start: Iterate | None, offset: float, predic
     def candidate(exponent: float, of: Candidate | None = None) -> Candidate:
         mine = problem.replace(regularizer=problem.regularizer.times(unit * 2.0**exponent))
         begin = start if of is None else of.iterate(scale=2.0 ** (exponent - of.exponent))
-        game = Game(mine, start=begin, certify=False, **settings)
-        return Candidate(mine, exponent, first_player(mine, begin, offset), game, "last" if predictor == "suffix" else predictor)
+        game = Game(mine, start=begin, certify=False, **{**settings, "rng": settings["rng"].spawn(1)[0]})
+        return Candidate(mine, exponent, first_player(mine, begin, offset), game, "last" if averaging else predictor)
 
     alone = problem.in_memory and start is None and source.batch == 1 and predictor in ("last", "suffix") and not problem.vector_valued
     field = Lanes(problem, unit, offset) if alone and is_linear(problem) else Separate(candidate, problem.threads)

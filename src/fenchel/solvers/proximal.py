@@ -28,6 +28,7 @@ from scipy.special import digamma
 
 from fenchel.compiled import compiled
 from fenchel.descent import DescentRun, balancing, checked_radius, first_memory, natural_length, slope_bound
+from fenchel.online import checked_batch
 from fenchel.registry import checked_choice
 from fenchel.result import Iterate
 from fenchel.solvers.base import ridge, solver
@@ -78,6 +79,9 @@ def best_single_tau(l2: float, G: float, R: float, T: float) -> float:
     3.333333
     """
 
+    if G <= 0.0:
+        return 0.0
+
     def bound(log_tau: float) -> float:
         tau = math.exp(log_tau)
         return 2.0 * tau * R * R + 0.5 * G * G / l2 * float(digamma(T + 1.0 + tau / l2) - digamma(1.0 + tau / l2))
@@ -106,14 +110,13 @@ def proximal(
     ``radius`` is R; ``horizon``, for tau="single", how many passes the run will make.
     """
     l2, R = problem.regularizer.l2, checked_radius(radius)
+    if not (isinstance(horizon, (int, float, np.number)) and 0.0 < horizon < math.inf):
+        raise ValueError(f"horizon={horizon!r}: give the number of passes that the run will make.")
     memory = first_memory(problem, start)
     rule: Any = Proximal(l2, R, memory)
     if checked_choice("tau", tau, ("balance", "single")) == "single":
-        if not horizon > 0.0:
-            raise ValueError(f"horizon={horizon}: give the number of passes that the run will make.")
         G = slope_bound(problem, 'tau="single"')
         R = R or LENGTHS * natural_length(problem)
-        k = 1 if batch == "auto" else int(batch)
-        memory[1] = best_single_tau(l2, G, R, max(1.0, horizon * problem.m / k))
+        memory[1] = best_single_tau(l2, G, R, max(1.0, horizon * problem.m / checked_batch(batch)))
         rule = SingleTau(l2, memory)
     yield from DescentRun(problem, rule, start=start, rng=rng, batch=batch, sampling=sampling, predictor=predictor)
