@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import numpy as np
@@ -22,6 +23,15 @@ CASES = [
     ("accelerated-sdca", {}, fl.SmoothHinge(), fl.ElasticNet(1e-8, 1e-5)),
     ("fista", {}, fl.SmoothHinge(), fl.ElasticNet(1e-8, 1e-5)),
     ("lbfgs", {}, fl.Logistic(), fl.L2(1e-5)),
+    ("pgs", {}, fl.Hinge(), fl.L2(1e-5)),
+    ("pgs", {}, fl.Logistic(), fl.L2(1e-5)),
+    ("pgs", {}, fl.Squared(), fl.L2(1e-5)),
+    ("pgs", {}, fl.Logistic(), fl.SquaredLp(1e-5, p=1.8)),
+    ("pgs", {}, fl.Logistic(), fl.SquaredLp(1e-5, p=1.7)),
+    ("pgs", {"predictor": "average"}, fl.Logistic(), fl.L2(1e-5)),
+    ("pegasos", {}, fl.Hinge(), fl.L2(1e-5)),
+    ("optimistic", {}, fl.Hinge(), fl.L2(1e-5)),
+    ("optimistic", {}, fl.Logistic(), fl.L2(1e-5)),
 ]
 
 
@@ -29,19 +39,23 @@ def seconds_a_pass(problem: fl.Problem, solver: str, options: dict[str, object],
     """The quickest pass of several, the first (which compiles and allocates) left out."""
     times = []
     steps = solvers()[solver].run(problem, start=None, rng=np.random.default_rng(0), accuracy=1e-9, **options)
-    before = next(steps).passes
+    while (before := next(steps).passes) < 1.0:
+        pass
     for _ in range(passes):
         clock = time.perf_counter()
-        iterate = next(steps)
-        times.append((time.perf_counter() - clock) / max(1, iterate.passes - before))
+        while not (iterate := next(steps)).passes >= before + 1.0:
+            pass
+        times.append((time.perf_counter() - clock) / (iterate.passes - before))
         before = iterate.passes
     steps.close()
     return min(times)
 
 
-def main() -> None:
+def main(m: int) -> None:
+    """All cases on m rows of text and on dense rows; on text alone, for the online solvers alone, where m is as large as the paper's."""
     rows: list[list[object]] = []
-    X, y = text()
+    X, y = text(m)
+    large = m > 500_000
     D, yd = dense()
     layouts = [
         ("CSR", X, y),
@@ -50,12 +64,14 @@ def main() -> None:
         ("dense F", np.asfortranarray(D), yd),
         ("dense float32", D.astype(np.float32), yd),
     ]
-    for name, A, b in layouts:
+    for name, A, b in layouts[:1] if large else layouts:
         w, a = np.ones(A.shape[1]), np.ones(A.shape[0])
         wide = A.astype(np.float64)
         with threadpool_limits(1):
             yardstick = best(lambda wide=wide, w=w: wide @ w) + best(lambda wide=wide, a=a: wide.T @ a)
         for solver, options, loss, regularizer in CASES:
+            if large and not solvers()[solver].online:
+                continue
             problem = fl.Problem(A, b, loss, regularizer)
             problem.design.threads = 1
             ratio = seconds_a_pass(problem, solver, options) / yardstick
@@ -74,4 +90,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200_000)

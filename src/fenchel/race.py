@@ -39,6 +39,7 @@ FEWEST = 300  # rows that a rung must have seen to tell anything
 STREAM_RUNG, STREAM_FIELD = 512, 4
 AVERAGE_LOOKS = 8  # how often averages are brought up to date while they are judged, where that costs O(features)
 BLOCK = 1 << 16  # rows that all candidates take before any goes on to the next
+ERRORS_OF_NUMBERS = 400.0  # in place of a count of errors, where there are no classes
 CAP, OUTLIER = 5.0, 3.0  # losses far from the best count as this many times it: what is far is not where the minimum is
 AVERAGED_FROM, AVERAGES_JUDGED_FROM = 5 / 8, 13 / 16  # fractions of the rows
 FALL = 0.9  # the best strength after t rows is about c/t^FALL
@@ -81,7 +82,7 @@ class Race:
             bend = s[j - 1] - 2.0 * s[j] + s[j + 1]
             shift = 0.5 * (s[j - 1] - s[j + 1]) / bend if bend > 0.0 else 0.0
             lowest += float(np.clip(shift, -0.5, 0.5)) * (e[j + 1] - e[j])
-        errors = (self.field.suffered() - self.marks)[:, 1].min()
+        errors = (self.field.suffered() - self.marks)[:, 1].min() if self.field.labels != "real" else ERRORS_OF_NUMBERS
         as_good = float(e[np.flatnonzero(s <= s[j] * (1.0 + 1.0 / math.sqrt(max(errors, 1.0))))[0]])
         return 0.5 * (lowest + min(as_good, lowest))
 

@@ -25,7 +25,6 @@ import numpy as np
 
 from fenchel.compiled import compiled
 from fenchel.leaders import LinearLeader, advance, leader_of
-from fenchel.numeric import TINY
 from fenchel.online import AT_ZERO, ROWS, STARTED, Game, checked_batch
 from fenchel.predictors import predictor_of
 from fenchel.race import Candidate, Lanes, Race, Separate
@@ -132,28 +131,25 @@ def pgs(
     if predictor == "auto":
         predictor = "suffix" if strength == "auto" and problem.in_memory else "last"
     settings: dict[str, Any] = {"batch": checked_batch(batch, automatic_batch(problem)), "sampling": sampling, "rng": rng}
-    if strength is None:
-        yield from run(problem, first_player(problem, start, offset), predictor, Game(problem, start=start, **settings))
-    elif checked_choice("strength", strength, ("auto",)) and start is not None and "regularizer" in start.state:
+    if strength is not None and checked_choice("strength", strength, ("auto",)):
+        if start is None or "regularizer" not in start.state:
+            yield from choosing_strength(problem, start, offset, predictor, settings)
+            return
         problem = problem.replace(regularizer=start.state["regularizer"])
-        yield from run(problem, first_player(problem, start, offset), predictor, Game(problem, start=start, **settings))
-    else:
-        yield from choosing_strength(problem, start, offset, predictor, settings)
+    yield from run(problem, start, offset, predictor, settings)
 
 
-def run(problem: Any, player: PrimalGradient, predictor: str, game: Game, returned: Any = None) -> Iterator[Iterate]:
-    """Figure 1, from wherever the player stands."""
-    returned = returned or predictor_of(predictor, player, game.rng, game.state)
+def run(problem: Any, start: Iterate | None, offset: float, predictor: str, settings: dict[str, Any]) -> Iterator[Iterate]:
+    """Figure 1, from wherever the start has it."""
+    player = first_player(problem, start, offset)
+    game = Game(problem, start=start, **settings)
+    returned = predictor_of(predictor, player, game.rng, game.state)
     for chunk in game.chunks():
         for part in returned.parts(chunk.order, game.batch):
             game.play(chunk, returned.player, part)
         del chunk
-        yield game.iterate(returned.weights(), {**player_state(problem, player), **returned.state()})
-
-
-def player_state(problem: Any, player: PrimalGradient) -> dict[str, Any]:
-    """What is needed to put the player where it stands."""
-    return {"lambda": player.v, "t": player.clock[0], "regularizer": problem.regularizer}
+        state = {"lambda": player.v, "t": player.clock[0], "regularizer": problem.regularizer}
+        yield game.iterate(returned.weights(), {**state, **returned.state()})
 
 
 def choosing_strength(problem: Any, start: Iterate | None, offset: float, predictor: str, settings: dict[str, Any]) -> Iterator[Iterate]:
@@ -177,9 +173,7 @@ def choosing_strength(problem: Any, start: Iterate | None, offset: float, predic
         return
     first = field.iterate(race.in_memory(source.chunks(), problem.m, averaging))._replace(passes=1.0)
     yield first
-    problem = problem.replace(regularizer=first.regularizer)
-    game = Game(problem, start=first, **settings)
-    for later in run(problem, first_player(problem, first, offset), predictor, game):
+    for later in run(problem.replace(regularizer=first.regularizer), first, offset, predictor, settings):
         yield later._replace(passes=later.passes + 1.0, accesses=later.accesses + first.accesses)
 
 
@@ -194,7 +188,7 @@ def unit_strength(problem: Any) -> float:
     some = np.linspace(0, len(sample.y) - 1, min(len(sample.y), SAMPLED)).astype(np.int64)
     order = 2.0 if problem.regularizer.separable else problem.regularizer.dual_order()
     square = float(np.mean(sample.s[some] * sample.design.row_norms(order, some) ** 2))
-    return max(square / (problem.m if problem.in_memory else STARTED), TINY)
+    return (square if square > 0.0 else 1.0) / (problem.m if problem.in_memory else STARTED)
 
 
 def first_player(problem: Any, start: Iterate | None, offset: float) -> PrimalGradient:
