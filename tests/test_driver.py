@@ -112,11 +112,12 @@ def test_accesses_count_the_entries_read(problem):
 @pytest.mark.parametrize("kind", ["result", "iterate", "weights"])
 @pytest.mark.parametrize("solver", sorted(solvers()))
 def test_a_warm_start_begins_where_the_other_ended(problem, solver, kind):
-    first = fl.minimize(problem, solver, tol=1e-6)
+    tight, loose = (1e-3, 1e-1) if solvers()[solver].online else (1e-6, 1e-4)
+    first = fl.minimize(problem, solver, tol=tight)
     start = {"result": first, "iterate": first.iterate, "weights": first.w}[kind]
-    again = fl.minimize(problem, solver, tol=1e-4, start=start)
+    again = fl.minimize(problem, solver, tol=loose, start=start)
     assert again.passes <= 1
-    elsewhere = fl.minimize(problem, "fista", tol=1e-4, start=start)
+    elsewhere = fl.minimize(problem, "fista", tol=loose, start=start)
     assert elsewhere.passes <= 1
 
 

@@ -117,8 +117,9 @@ def find_solver(problem: Any, name: str, options: dict[str, Any]) -> tuple[Solve
         raise TypeError(f"{name} has no option {unknown[0]!r}: {offered}")
     reason = chosen.refusal(problem)
     if reason is not None:
-        able = [other.name for other in known.values() if other.refusal(problem) is None]
-        hint = f"use solver={' or '.join(map(repr, able))}" if able else "no solver takes this pair"
+        able = [other for other in known.values() if other.refusal(problem) is None]
+        names = [other.name for other in able if not other.online] or [other.name for other in able]
+        hint = f"use solver={' or '.join(map(repr, names))}" if names else "no solver takes this pair"
         raise ValueError(f"{name} needs {reason}: {hint}.")
     return chosen, options
 

@@ -32,7 +32,7 @@ from fenchel.registry import checked_choice
 from fenchel.result import Iterate
 from fenchel.solvers.base import bounded_slopes, has_bounded_slopes, solver, strongly_convex_regularizer
 
-SAMPLED = 1000  # rows whose norms stand for all
+SAMPLED = 256  # rows whose norms stand for all
 DIVISORS = {"t+1": 1.0, "t": 0.0}
 
 
