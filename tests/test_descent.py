@@ -62,6 +62,7 @@ def test_the_compiled_steps_are_the_plain_ones(text, solver, l2, loss):
     np.testing.assert_allclose(result.iterate.w, w, rtol=0, atol=1e-11 * np.abs(w).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", RULES)
 @pytest.mark.parametrize("predictor", ["average", "suffix"])
 def test_averages_are_averages(text, solver, predictor):
@@ -283,6 +284,7 @@ def test_where_regularization_is_weak_ten_passes_beat_a_hundred_of_pegasos(l2, l
         assert fl.minimize(problem, solver, tol=0.0, max_passes=10).objective < pegasos.objective
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["pgs", *RULES])
 @pytest.mark.parametrize("loss", [fl.Hinge(), fl.Logistic(), fl.MulticlassHinge(), fl.Squared()], ids=str)
 def test_the_certificate_shrinks(text, solver, loss):

@@ -38,6 +38,36 @@ def test_a_stream_that_chooses_its_strength_goes_on(predictor):
     assert 0.5 < np.linalg.norm(after.w) / np.linalg.norm(before.w) < 2.0
 
 
+def test_a_generator_goes_on_from_a_stream_that_chose_its_strength():
+    def chunks(first, last):
+        return ((X[i : i + 50], Y[i : i + 50]) for i in range(first, last, 50))
+
+    first = fl.minimize(fl.Stream(chunks(0, 100), fl.Hinge(), fl.L2(1.0)), "pgs", strength="auto")
+    later = fl.minimize(fl.Stream(chunks(100, 200), fl.Hinge(), fl.L2(1.0)), "pgs", strength="auto", start=first)
+    assert later.status == "exhausted"
+    assert later.iterate.state["t"] == 200.0
+
+
+def test_a_stream_claims_no_more_than_it_knows():
+    """Strong regularization: what rows suffered on the way can lie below the optimum, and is no certificate of w."""
+    result = fl.minimize(fl.Stream([(X, Y)], fl.Hinge(), fl.L2(10.0)), "pgs")
+    assert np.isnan(result.gap)
+    assert not result.converged
+    assert not result.certified
+    assert np.isnan(result.history["gap"]).all()
+    assert 0.0 <= result.dual_objective <= fl.minimize(fl.Problem(X, Y, fl.Hinge(), fl.L2(10.0)), tol=1e-8).objective
+
+
+@pytest.mark.parametrize("loss", [fl.Hinge(), fl.Logistic(), fl.MulticlassHinge(), fl.Softmax()], ids=str)
+def test_the_bound_reported_is_the_best_that_alpha_gives(loss):
+    y = np.arange(200) % 3 if loss.labels == "class" else Y
+    problem = fl.Problem(X, y, loss, fl.L2(1.0))
+    result = fl.minimize(problem, "pgs", strength="auto", tol=0.0, max_passes=1)
+    own = problem.replace(regularizer=result.regularizer)
+    assert result.dual_objective >= 0.0
+    assert result.gap <= own.gap(result.w, result.alpha) * (1.0 + 1e-9)
+
+
 def test_a_run_that_is_stopped_at_once_keeps_the_strength_chosen_before():
     problem = fl.Problem(X, Y, fl.Logistic(), fl.L2(10.0))
     first = fl.minimize(problem, "pgs", strength="auto", tol=0.0, max_passes=2)
@@ -57,6 +87,7 @@ def test_what_a_solver_ends_with_is_evaluated(monkeypatch):
     assert result.w.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["robust", "printed"])
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 0.6, 0.9])
 @pytest.mark.parametrize("l2", [0.1, 1.0, 10.0])

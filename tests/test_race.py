@@ -36,7 +36,7 @@ def automatic(problem, **options):
     ],
     ids=str,
 )
-@pytest.mark.parametrize("intercept", [0.0, 1.0])
+@pytest.mark.parametrize("intercept", [0.0, pytest.param(1.0, marks=pytest.mark.slow)])
 def test_the_winner_is_a_run_of_its_own_strength(text, loss, regularizer, batch, intercept):
     X, y = text
     y = np.arange(len(y)) % 3 if loss.labels == "class" else y
@@ -97,6 +97,7 @@ def test_rows_of_another_scale_give_the_same_predictions(text):
     np.testing.assert_allclose(1e4 * other.w, one.w, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [fl.Logistic(), fl.Hinge(), fl.Squared()], ids=str)
 @pytest.mark.parametrize("noise", [0.02, 0.3])
 def test_it_predicts_about_as_well_as_the_best_of_a_grid(loss, noise):

@@ -44,7 +44,7 @@ def demo(
 def inverse_time(
     data: Annotated[Path | None, typer.Argument(help="svmlight text, plain or gz, bz2, xz; generated text if left out.")] = None,
     accuracy: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Accuracy on held-out rows to train to; 0.94, or 0.976 for generated text.")
+        float | None, typer.Option(min=0.0, max=1.0, help="Accuracy on held-out rows to train to; what the fewest rows reach by default.")
     ] = None,
     sizes: Annotated[str, typer.Option(help="Numbers of training rows, with commas between; from 1/16 of the data by default.")] = "",
     test: Annotated[Path | None, typer.Option(help="Rows to measure the accuracy on; a fifth of the data by default.")] = None,

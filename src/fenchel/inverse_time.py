@@ -39,7 +39,10 @@ from fenchel.weights import read_weights
 GROWTH = 1.05  # weights are looked at whenever the rows have grown by as much
 FIRST = 100  # rows before the first look
 MOST_PASSES = 20
-GENERATED_ACCURACY, DATA_ACCURACY = 0.976, 0.94  # what is asked for unless told
+FIGURES = (".png", ".pdf", ".svg", ".jpg")
+FALLEN = 0.9  # times the first, and it counts as fallen
+BAR = 20  # characters: with the numbers they fit into a terminal of 80
+AUTOMATIC_PASSES = 5  # after which the fewest rows tell what accuracy to ask for
 NEIGHBOURS = (0.0, 1.0, 2.0, 3.0, -1.0)  # strengths tried, in doublings of the one chosen
 NEIGHBOURING = 16  # rows drawn together: what a step costs would otherwise rise with m, by cache misses
 HOPELESS = 2.0  # trials that take as many times longer than the best are given up
@@ -161,7 +164,7 @@ def verdict(sizes: list[Size], accuracy: float) -> str:
     first, last = there[0], there[-1]
     ratio = last.median_seconds / first.median_seconds
     fewer = last.median_iterations / first.median_iterations
-    fell = "fell" if ratio < 1.0 else "did not fall"
+    fell = "fell" if ratio < FALLEN else "hardly changed" if ratio < 1.0 / FALLEN else "did not fall"
     return (
         f"Time to {100 * accuracy:.4g}% {fell} with m: from {first.median_seconds:.3g} s at {first.rows:,} rows to "
         f"{last.median_seconds:.3g} s at {last.rows:,} rows, a factor of {ratio:.2f} (iterations {fewer:.2f})."
@@ -176,6 +179,7 @@ def plot(sizes: list[Size], accuracy: float, path: str) -> None:
         raise ModuleNotFoundError("A figure needs matplotlib: install fenchel[plot].") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    from matplotlib.ticker import NullLocator
 
     figure, axes = pyplot.subplots(1, 2, figsize=(9.0, 3.6), layout="constrained")
     rows = [size.rows for size in sizes]
@@ -187,7 +191,7 @@ def plot(sizes: list[Size], accuracy: float, path: str) -> None:
         axis.plot(rows, middle, marker="o")
         axis.set(xscale="log", yscale="log", xlabel="training rows m", ylabel=f"{name} to {100 * accuracy:.4g}%")
         axis.set_xticks(rows, labels=[f"{count:,}" for count in rows], rotation=30)
-        axis.minorticks_off()
+        axis.xaxis.set_minor_locator(NullLocator())
         axis.grid(alpha=0.3)
     figure.suptitle("Inverse time dependency: medians, and the middle half of the runs")
     figure.savefig(path)
@@ -196,16 +200,26 @@ def plot(sizes: list[Size], accuracy: float, path: str) -> None:
 
 def report(console: Console, sizes: list[Size], accuracy: float) -> None:
     """The table with bars, and the verdict."""
-    columns = ("rows m", "strength", "best accuracy", "iterations", "seconds")
+    columns = ("rows m", "strength", "accuracy", "iterations", "seconds")
     table = Table(*(Column(name, justify="right") for name in columns), "", box=SIMPLE_HEAD, pad_edge=False)
     longest = max((s.median_seconds for s in sizes if math.isfinite(s.median_seconds)), default=1.0)
     for size in sizes:
         there = math.isfinite(size.median_seconds)
-        bar = "█" * max(1, round(30 * size.median_seconds / longest)) if there else "not reached"
+        bar = "█" * max(1, round(BAR * size.median_seconds / longest)) if there else "not reached"
         numbers = (f"{size.median_iterations:,.0f}", f"{size.median_seconds:.4f}") if there else ("", "")
         table.add_row(f"{size.rows:,}", f"{size.regularizer.strong_convexity():.2e}", f"{size.best:.4f}", *numbers, bar)
     console.print(table)
     console.print(verdict(sizes, accuracy))
+
+
+def within_reach(X: Any, y: np.ndarray, test: tuple[Any, np.ndarray], rows: int, loss: Any, regularizer: Any, seed: int) -> float:
+    """An accuracy that so many rows just reach, to three digits."""
+    chosen = np.random.default_rng(seed).permutation(len(y))[:rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        problem = Problem(X[chosen], y[chosen], loss, regularizer)
+        result = minimize(problem, "pgs", tol=0.0, max_passes=AUTOMATIC_PASSES, seed=seed, strength="auto")
+    return math.floor(1000.0 * float(np.mean(np.where(test[0] @ result.w > 0.0, 1.0, -1.0) == test[1]))) / 1000.0
 
 
 def run(
@@ -225,21 +239,33 @@ def run(
     known = {name: cls for name, cls in losses().items() if getattr(cls(), "labels", "real") == "binary"}
     chosen = known[checked_choice("loss", loss, known)]()
     regularizer = SquaredLp(1.0, p)
-    if figure is not None and importlib.util.find_spec("matplotlib") is None:
-        raise ModuleNotFoundError("A figure needs matplotlib: install fenchel[plot].")
-    accuracy = accuracy or (GENERATED_ACCURACY if data is None else DATA_ACCURACY)
+    if figure is not None:
+        _check_figure(figure)
     X, y, held_out = _training_and_test(data, test, rows, seed, console)
     wanted = _checked_sizes(sizes, len(y))
     console.print(f"{len(y):,} training rows, {len(held_out[1]):,} test rows, {X.shape[1]:,} features; {runs} runs a size.")
-    measured = []
+    if accuracy is None:
+        accuracy = within_reach(X, y, held_out, min(wanted), chosen, regularizer, seed)
+        console.print(f"Accuracy to train to: {accuracy:.3f}, which {min(wanted):,} rows reach; --accuracy asks for another.")
+    measured: list[Size] = []
     with console.status("measuring") as status:
         for size in measure(X, y, held_out, accuracy, wanted, chosen, regularizer, runs, seed):
             measured.append(size)
-            status.update(f"measured m = {size.rows:,}")
+            status.update(f"measured m = {size.rows:,}, {len(measured)} of {len(wanted)}")
     report(console, measured, accuracy)
     if figure is not None:
         plot(measured, accuracy, str(figure))
         console.print(f"Figure: {figure}")
+
+
+def _check_figure(path: Path) -> None:
+    """Before hours of work, not after."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ModuleNotFoundError("A figure needs matplotlib: install fenchel[plot].")
+    if path.suffix not in FIGURES:
+        raise ValueError(f"figure={path}: its name must end in {', '.join(FIGURES)}.")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"figure={path}: there is no directory {path.absolute().parent}.")
 
 
 def _training_and_test(data: Path | None, test: Path | None, rows: int, seed: int, console: Console) -> tuple[Any, np.ndarray, Any]:

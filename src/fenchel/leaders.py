@@ -153,5 +153,6 @@ def leader_of(regularizer: Any, v: np.ndarray, bounded: bool) -> Any:
     if regularizer.separable:
         return SeparableLeader(regularizer, v, np.ones(1))
     if hasattr(regularizer, "factor_of_multiple"):
-        return HomogeneousLeader(coupled_weights(regularizer, v), v, np.zeros(1))
+        coupled = coupled_weights(regularizer, v)
+        return HomogeneousLeader(coupled, coupled.v, np.zeros(1))
     return WholeLeader(coupled_weights(regularizer, v.copy()), v)

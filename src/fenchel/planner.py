@@ -90,7 +90,10 @@ def plan(problem: Problem, accuracy: float, delta: float = 0.1) -> Plan:
     if not isinstance(problem, Problem):
         raise TypeError("plan takes a fenchel.Problem: for anything else give the constants to fenchel.planner.plan_optimization.")
     if not hasattr(problem.loss, "lipschitz"):
-        raise ValueError(f"{type(problem.loss).__name__} has no bound on its slopes, and the theorem rests on one: use another loss.")
+        raise ValueError(
+            f"{type(problem.loss).__name__} has no bound on its slopes, and the theorem rests on one: "
+            "give it a method lipschitz, or use another loss."
+        )
     regularizer = problem.regularizer
     if not regularizer.strong_convexity() > 0.0:
         raise ValueError(f"{type(regularizer).__name__} is not strongly convex, and the theorem rests on that: use another regularizer.")

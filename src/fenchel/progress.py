@@ -9,8 +9,11 @@ from typing import Any
 
 
 @contextlib.contextmanager
-def progress_bar(name: str, visible: bool) -> Iterator[Callable[[Any, float], None]]:
-    """Give a function that shows an evaluation and the gap aimed at; it does nothing unless ``visible``."""
+def progress_bar(name: str, visible: bool, max_passes: float) -> Iterator[Callable[[Any, float], None]]:
+    """Give a function that shows an evaluation and the gap aimed at; it does nothing unless ``visible``.
+
+    The bar tells how far the gap has come, or the passes where no gap is aimed at.
+    """
     if not visible:
         yield lambda evaluation, target: None
         return
@@ -26,8 +29,18 @@ def progress_bar(name: str, visible: bool) -> Iterator[Callable[[Any, float], No
             nonlocal first
             if math.isinf(first):
                 first = evaluation.gap
-            numbers = f"pass {evaluation.passes:g}  objective {evaluation.objective:.6g}  gap {evaluation.gap:.2e} of {target:.2e}"
-            bar.update(task, completed=fraction(first, evaluation.gap, target), numbers=numbers)
+            if math.isnan(evaluation.gap):
+                numbers = (
+                    f"{evaluation.accesses:,} entries read  objective {evaluation.objective:.6g}  bound {evaluation.dual_objective:.6g}"
+                )
+                bar.update(task, total=None, numbers=numbers)
+                return
+            numbers = f"pass {evaluation.passes:g}  objective {evaluation.objective:.6g}  gap {evaluation.gap:.2e}"
+            done = evaluation.passes / max_passes if max_passes > 0.0 and math.isfinite(max_passes) else 0.0
+            if target > 0.0:
+                numbers += f" of {target:.2e}"
+                done = fraction(first, evaluation.gap, target)
+            bar.update(task, completed=done, numbers=numbers)
 
         yield show
 

@@ -50,6 +50,8 @@ class Iterate(NamedTuple):
 class History:
     """The course of a run: one row per evaluation, in columns.
 
+    ``objective`` is that of the moment; ``gap`` is the best objective so far less the best bound so far.
+
     >>> history = History()
     >>> history.append(passes=1.0, accesses=10, seconds=0.1, objective=2.0, dual_objective=1.0, gap=1.0, nnz=3)
     >>> history["gap"].tolist()
@@ -87,7 +89,8 @@ class Result:
     """The best weights found and the certificate: ``objective`` is within ``gap`` of the smallest possible.
 
     Attributes:
-        w: the best weights found; ``coef`` are those of the columns of X, ``intercept`` the intercept (0 without one).
+        w: the best weights of those evaluated on the way (w = 0 aside, for it predicts nothing); ``coef`` are those of the columns of
+            X, ``intercept`` the intercept (0 without one): predictions are ``X @ coef + intercept``. ``iterate.w`` are the last.
         alpha: the dual point with the best bound.
         objective: P(w).
         dual_objective: a proven lower bound on min P.
@@ -97,6 +100,7 @@ class Result:
         passes, seconds: passes over the data, and time in the solver, evaluations not counted.
         history: the course of the run, a :class:`History`.
         solver, tol: what was run.
+        certified: whether ``objective`` is P(w); after a stream it is an estimate, and ``gap`` is nan.
         regularizer: the problem's, or with ``strength="auto"`` the one chosen; ``objective`` and ``gap`` are for it.
         iterate: where the solver stopped; hand the result, or this, to ``start=`` to go on.
     """
@@ -115,17 +119,19 @@ class Result:
     coef: np.ndarray
     intercept: Any
     regularizer: Any
+    certified: bool
     iterate: Iterate = field(repr=False)
 
     @property
     def gap(self) -> float:
-        """An upper bound on P(w) − min P."""
-        return gap_between(self.objective, self.dual_objective)
+        """An upper bound on P(w) − min P; nan after a stream, whose objective is an estimate."""
+        return gap_between(self.objective, self.dual_objective) if self.certified else math.nan
 
     @property
     def message(self) -> str:
         """Why the run ended, as a sentence."""
-        return f"{self.solver}: {STATUS[self.status]} (gap {self.gap:.3g}, {self.passes:g} passes)."
+        gap = f"gap {self.gap:.3g}, " if self.certified else ""
+        return f"{self.solver}: {STATUS[self.status]} ({gap}{self.passes:g} passes)."
 
     def __repr__(self) -> str:
         return (

@@ -18,6 +18,19 @@ from fenchel.storage import INT32_MAX
 Part = tuple[Any, np.ndarray, np.ndarray]  # rows, labels and weights, checked
 
 
+class _Reading:
+    """How far a stream has been read."""
+
+    first: Part | None = None  # the next chunk, if it has been looked at already
+
+    def __init__(self, chunks: Iterator[Any]) -> None:
+        self.begin(chunks)
+
+    def begin(self, chunks: Iterator[Any]) -> None:
+        """Read from the beginning."""
+        self.chunks, self.number = chunks, 0
+
+
 class Stream(Objective):
     """A loss and a regularizer on rows that arrive in chunks, for the online solvers; no more than one chunk is held.
 
@@ -32,8 +45,9 @@ class Stream(Objective):
         passes: how often to read the chunks; more than once needs an iterable that can be read again, or a function.
 
     Nothing is seen twice, so a result is judged on the way: ``objective`` is the mean loss of every row just before it was
-    learnt, plus the penalty of the weights, and ``dual_objective`` is a proven lower bound on the smallest objective that
-    any weights have on the rows seen.
+    learnt, plus the penalty of the weights: an honest estimate of what new rows will suffer, but not P(w). ``dual_objective``
+    is a proven lower bound on the smallest objective that any weights have on the rows seen. ``gap`` is nan: no certificate
+    of w itself is possible without reading the rows again.
 
     >>> import fenchel as fl
     >>> rng = np.random.default_rng(0)
@@ -65,11 +79,11 @@ class Stream(Objective):
         self.passes_to_make = self.passes  # fewer, if the run is to stop before
         self.outputs = self._checked_classes(classes)
         self.columns = _checked_features(features)
-        self._number, self._reader = 0, self._open()
-        self._first: Part | None = self._next_part()
-        if self._first is None:
+        self._reading = _Reading(self._open())  # shared by copies of the stream, so that no two hold a chunk
+        self._reading.first = self._next_part()
+        if self._reading.first is None:
             raise ValueError("The stream has no chunks: nothing can be learnt from it.")
-        X, y, _ = self._first
+        X, y, _ = self._reading.first
         self.columns = X.shape[1] if features is None else features
         self.n = self.columns + bool(self.intercept)
         self.density = max(1.0, (X.nnz if sp.issparse(X) else X.size) / X.shape[0])
@@ -94,22 +108,22 @@ class Stream(Objective):
                 del part
             if waiting is not None:
                 yield self._chunk(waiting, waiting[0].shape[0], sampling, rng, done)
-            if self._number == 0:
+            if self._reading.number == 0:
                 raise ValueError(f"The stream has no chunks in pass {done + 1}: give a list, or a function that starts anew every time.")
             if done + 1 < self.passes_to_make:
-                self._number, self._reader = 0, self._open()
+                self._reading.begin(self._open())
 
     def replace(self, *, regularizer: Any) -> Stream:
-        """The same kind of stream under another regularizer; the rows stay with this one."""
+        """The same stream under another regularizer."""
         other = copy.copy(self)
-        other.regularizer, other._first = regularizer, None
+        other.regularizer = regularizer
         other.__dict__.pop("origin", None)
         return other
 
     def sample(self) -> Chunk:
         """Rows that stand for all: the first chunk."""
         self._be_ready()
-        X, y, s = self._first  # type: ignore[misc]
+        X, y, s = self._reading.first  # type: ignore[misc]
         return Chunk(Design(X, self.intercept, columns=self.columns), y, s, np.arange(len(y)))
 
     def _chunk(self, part: Part, count: int, sampling: str, rng: np.random.Generator, done: int) -> Chunk:
@@ -118,12 +132,12 @@ class Stream(Objective):
 
     def _be_ready(self) -> None:
         """Have the first chunk at hand, of a stream that has been read before as well."""
-        if self._first is not None:
+        if self._reading.first is not None:
             return
         if isinstance(self._source, Iterator):
             raise ValueError("The stream has been read, and an iterator can be read only once: make a new one.")
-        self._number, self._reader = 0, self._open()
-        self._first = self._next_part()
+        self._reading.begin(self._open())
+        self._reading.first = self._next_part()
 
     def _open(self) -> Iterator[Any]:
         chunks = self._source() if callable(self._source) else self._source
@@ -132,17 +146,17 @@ class Stream(Objective):
         return iter(chunks)
 
     def _take(self) -> Part | None:
-        first, self._first = self._first, None
+        first, self._reading.first = self._reading.first, None
         return first if first is not None else self._next_part()
 
     def _next_part(self) -> Part | None:
         """The next chunk that has rows, checked."""
-        for item in self._reader:
-            self._number += 1
+        for item in self._reading.chunks:
+            self._reading.number += 1
             try:
                 part = self._checked(item)
             except (TypeError, ValueError) as error:
-                raise type(error)(f"Chunk {self._number} of the stream: {error}") from None
+                raise type(error)(f"Chunk {self._reading.number} of the stream: {error}") from None
             if part is not None:
                 return part
         return None

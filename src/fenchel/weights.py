@@ -134,12 +134,14 @@ def read_weights(weights):
 
 
 def weights_of(regularizer: Any, v: np.ndarray) -> Any:
-    """The weights w = ∇Ω*(v) of a flat vector v, as kernels take them. v is not copied: it moves with the weights."""
+    """The weights w = ∇Ω*(v) of a flat vector v, as kernels take them; ``weights.v`` is what moves, v itself or a copy of it."""
     return Separable(regularizer, v) if regularizer.separable else coupled_weights(regularizer, v)
 
 
 def coupled_weights(regularizer: Any, v: np.ndarray) -> Coupled:
     """The weights of a regularizer in which coordinates meet, their sum and images up to date."""
-    weights = Coupled(regularizer, v, np.zeros_like(v), np.zeros(4))
+    table = np.zeros((len(v), 2))  # v and image side by side: one cache miss a coordinate in place of two, where there are many
+    table[:, 0] = v
+    weights = Coupled(regularizer, table[:, 0], table[:, 1], np.zeros(4))
     refresh(weights)
     return weights

@@ -17,6 +17,7 @@ LOSSES, REGULARIZERS = instances()
 WAYS = [("sdca", {}), ("accelerated-sdca", {}), ("accelerated-sdca", {"variant": "practical"}), ("fista", {}), ("lbfgs", {})]
 # Online methods close in as 1/passes: the same laws, to the accuracy that a few thousand passes give.
 ONLINE = [("pgs", {}), ("pgs", {"predictor": "suffix"}), ("pegasos", {}), ("adaptive", {}), ("proximal", {}), ("optimistic", {})]
+LESS = [way if way in ONLINE[:1] else pytest.param(*way, marks=pytest.mark.slow) for way in ONLINE]
 QUICK = {"hinge", "logistic", "squared", "softmax"}
 assert {name for name, _ in WAYS + ONLINE} == set(solvers()), "a new solver joins the laws here"
 assert {name for name, _ in ONLINE} == {name for name, solver in solvers().items() if solver.online}
@@ -30,7 +31,8 @@ def problem(loss, regularizer, convert=lambda X: X):
 def accepted():
     for (loss, chosen), (name, regularizer), (solver, options) in itertools.product(LOSSES.items(), REGULARIZERS.items(), WAYS + ONLINE):
         if solvers()[solver].refusal(problem(chosen, regularizer)) is None:
-            marks = [] if loss in QUICK and options.get("predictor") is None else [pytest.mark.slow]
+            quick = loss in QUICK and (solver in ("pgs", "optimistic") or not solvers()[solver].online) and "predictor" not in options
+            marks = [] if quick else [pytest.mark.slow]
             yield pytest.param(loss, name, solver, options, id="-".join([solver, *options.values(), loss, name]), marks=marks)
 
 
@@ -62,7 +64,7 @@ def test_every_pair_has_a_solver(loss, regularizer):
                 fl.minimize(chosen, solver.name)
 
 
-@pytest.mark.parametrize(("solver", "options"), WAYS + ONLINE)
+@pytest.mark.parametrize(("solver", "options"), WAYS + LESS)
 def test_same_seed_same_result(solver, options):
     chosen = problem(fl.Logistic(), fl.L2(0.01))
     first, second = (fl.minimize(chosen, solver, tol=0.0, max_passes=7, seed=3, **options) for _ in range(2))
@@ -80,7 +82,7 @@ def test_going_on_from_an_iterate_is_as_if_never_stopped(solver, options):
 
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "fortran", "float32", "csr-float32", "int64-indices"])
-@pytest.mark.parametrize(("solver", "options"), WAYS + ONLINE)
+@pytest.mark.parametrize(("solver", "options"), WAYS + LESS)
 def test_layout_and_precision_do_not_matter(layout, solver, options):
     def int64(X):
         X = sp.csr_array(X)
@@ -103,7 +105,7 @@ def test_layout_and_precision_do_not_matter(layout, solver, options):
     np.testing.assert_allclose(other.w, plain.w, rtol=0, atol=1e-9 if exact else 1e-4)
 
 
-@pytest.mark.parametrize(("solver", "options"), WAYS + ONLINE)
+@pytest.mark.parametrize(("solver", "options"), WAYS + LESS)
 @pytest.mark.parametrize("loss", ["logistic", "softmax"])
 def test_integer_weights_are_repeated_rows(solver, options, loss):
     chosen = LOSSES[loss]
@@ -118,7 +120,7 @@ def test_integer_weights_are_repeated_rows(solver, options, loss):
     assert results[0].objective == pytest.approx(results[1].objective, abs=2e-3 if online else 1e-8)
 
 
-@pytest.mark.parametrize(("solver", "options"), WAYS + ONLINE)
+@pytest.mark.parametrize(("solver", "options"), WAYS + LESS)
 def test_an_intercept_is_a_constant_feature(solver, options):
     X, y = data("binary")
     options = {**options, "tol": 1e-3 if solvers()[solver].online else 1e-10}  # the same steps, whether or not they have arrived

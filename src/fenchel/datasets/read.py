@@ -15,8 +15,10 @@ import scipy.sparse as sp
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
-def read_svmlight(path: str | Path) -> tuple[sp.csr_array, np.ndarray]:
+def read_svmlight(path: str | Path, features: int | None = None) -> tuple[sp.csr_array, np.ndarray]:
     """Rows and labels of a file in svmlight text, plain or compressed with gz, bz2 or xz.
+
+    ``features`` is the number of columns, by default the highest index that occurs: give test rows those of the training rows.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -33,7 +35,7 @@ def read_svmlight(path: str | Path) -> tuple[sp.csr_array, np.ndarray]:
         raise FileNotFoundError(f"There is no file {path}: check the path.")
     try:
         with OPENERS.get(path.suffix, open)(path, "rb") as file:
-            X, y = load_svmlight_file(file)
+            X, y = load_svmlight_file(file, n_features=features)
     except (ValueError, OSError, EOFError, lzma.LZMAError) as error:
         raise ValueError(f"{path} is not svmlight text (label index:value ...): {error}.") from None
     if X.nnz < 2**31:

@@ -83,7 +83,7 @@ def bounded_slopes(problem: Problem) -> str | None:
     loss, regularizer = problem.loss, problem.regularizer
     if has_bounded_slopes(problem) or hasattr(regularizer, "radius_of_minimiser"):
         return None
-    return f"a loss with bounded slopes or a bounded domain, and {_name(loss)} with {_name(regularizer)} has neither"
+    return f"a loss with bounded slopes (a method lipschitz) or a bounded domain, and {_name(loss)} with {_name(regularizer)} has neither"
 
 
 def has_bounded_slopes(problem: Problem) -> bool:

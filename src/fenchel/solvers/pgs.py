@@ -131,7 +131,9 @@ def pgs(
     if predictor == "auto":
         predictor = "suffix" if strength == "auto" and problem.in_memory else "last"
     settings: dict[str, Any] = {"batch": checked_batch(batch, automatic_batch(problem)), "sampling": sampling, "rng": rng}
-    if strength is not None and checked_choice("strength", strength, ("auto",)):
+    if strength is not None and not (isinstance(strength, str) and strength == "auto"):
+        raise ValueError(f'strength={strength!r}: only "auto" goes here, a strength of your own belongs into the regularizer.')
+    if strength is not None:
         if start is None or "regularizer" not in start.state:
             yield from choosing_strength(problem, start, offset, predictor, settings)
             return
@@ -205,7 +207,7 @@ def first_player(problem: Any, start: Iterate | None, offset: float) -> PrimalGr
     domain = Ball(leader.coupled.regularizer) if confined else WholeSpace()
     tally = state.get("tally")
     advance(leader, 1.0 / max(t + offset, 1.0), math.inf if tally is None else domain.radius(tally[AT_ZERO] / tally[ROWS]))
-    return PrimalGradient(leader, v, domain, np.array([t, offset, math.inf]))
+    return PrimalGradient(leader, leader.v, domain, np.array([t, offset, math.inf]))
 
 
 def automatic_batch(problem: Any) -> int:
