@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fenchel as fl
-from fenchel.descent import balancing, descend, first_memory, natural_length
+from fenchel.online.descent import balancing, descend, first_memory, natural_length
 from fenchel.solvers.adaptive import Adaptive
 from fenchel.solvers.optimistic import Printed, Robust, rounds_of_phase
 from fenchel.solvers.pegasos import Pegasos

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import fenchel as fl
-from fenchel.online import ROWS
+from fenchel.online.game import ROWS
 from tests import naive
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fenchel as fl
-from fenchel.race import AVERAGED_FROM, EXPONENTS
+from fenchel.online.race import AVERAGED_FROM, EXPONENTS
 from tests import naive
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -16,7 +16,7 @@ from scipy.optimize import minimize_scalar
 
 from fenchel.auto import choose
 from fenchel.objective import Objective
-from fenchel.online import DUAL, LOSS, ROWS
+from fenchel.online.game import DUAL, LOSS, ROWS
 from fenchel.problem import Problem, gap_between
 from fenchel.progress import progress_bar
 from fenchel.registry import near

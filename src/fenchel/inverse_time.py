@@ -29,7 +29,7 @@ from fenchel.datasets import make_text, read_svmlight
 from fenchel.driver import minimize
 from fenchel.losses import losses
 from fenchel.objective import Chunk
-from fenchel.online import Game
+from fenchel.online.game import Game
 from fenchel.problem import Problem
 from fenchel.registry import checked_choice
 from fenchel.regularizers import SquaredLp

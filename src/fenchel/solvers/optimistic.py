@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.compiled import compiled
-from fenchel.descent import (
+from fenchel.objective import Chunk
+from fenchel.online.descent import (
     GREW,
     LAMBDA,
     MOST,
@@ -39,7 +40,6 @@ from fenchel.descent import (
     natural_length,
     slope_bound,
 )
-from fenchel.objective import Chunk
 from fenchel.registry import checked_choice
 from fenchel.result import Iterate
 from fenchel.solvers.base import ridge, solver

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.compiled import compiled
-from fenchel.descent import DescentRun, first_memory
+from fenchel.online.descent import DescentRun, first_memory
 from fenchel.result import Iterate
 from fenchel.solvers.base import ridge, solver
 

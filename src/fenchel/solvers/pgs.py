@@ -8,7 +8,7 @@ Figure 1 of Zhu, Chen, Zhu, Wang, Wang & Chen, *Inverse Time Dependency in Conve
 
 Returned is the last w_t, a uniformly random one (the one the paper's Theorem 1 speaks of), the average of all, or of about
 the last half. The paper pays O(dk + n) a step for p < 2. Here a step costs O(dk), projection included, for every p: see
-:mod:`fenchel.leaders`. The entropy is the exception: there a step costs O(n), and k = n/d by default, as in section VII.
+:mod:`fenchel.online.leaders`. The entropy is the exception: there a step costs O(n), and k = n/d by default, as in section VII.
 
 For hinge loss, p = 2 and while its projection is idle, Pegasos takes the same steps with the divisor t in place of t + 1
 (``divisor="t"``). With the ball active the two differ: Pegasos goes on from the projected point, while here λ is kept as it
@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.compiled import compiled
-from fenchel.leaders import LinearLeader, advance, leader_of
-from fenchel.online import AT_ZERO, ROWS, STARTED, Game, checked_batch
-from fenchel.predictors import predictor_of
-from fenchel.race import Candidate, Lanes, Race, Separate
+from fenchel.online.game import AT_ZERO, ROWS, STARTED, Game, checked_batch
+from fenchel.online.leaders import LinearLeader, advance, leader_of
+from fenchel.online.predictors import predictor_of
+from fenchel.online.race import Candidate, Lanes, Race, Separate
 from fenchel.registry import checked_choice
 from fenchel.result import Iterate
 from fenchel.solvers.base import bounded_slopes, has_bounded_slopes, solver, strongly_convex_regularizer
@@ -125,7 +125,7 @@ def pgs(
     """The primal gradient solver: one row a step at O(non-zeros), for every strongly convex regularizer but the entropy.
 
     ``strength="auto"`` has the regularizer of the problem multiplied by whatever serves prediction best, found during the first
-    pass (:mod:`fenchel.race`), and by default returns the average over a suffix, as the last iterate is noisy at small strengths.
+    pass (:mod:`fenchel.online.race`), and by default returns the average over a suffix, as the last iterate is noisy at small strengths.
     """
     offset = DIVISORS[checked_choice("divisor", divisor, DIVISORS)]
     if predictor == "auto":

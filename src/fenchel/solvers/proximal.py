@@ -26,8 +26,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from fenchel.compiled import compiled
-from fenchel.descent import DescentRun, balancing, checked_radius, first_memory, natural_length, slope_bound
-from fenchel.online import checked_batch
+from fenchel.online.descent import DescentRun, balancing, checked_radius, first_memory, natural_length, slope_bound
+from fenchel.online.game import checked_batch
 from fenchel.registry import checked_choice
 from fenchel.result import Iterate
 from fenchel.solvers.base import ridge, solver

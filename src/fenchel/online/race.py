@@ -28,8 +28,8 @@ import numpy as np
 
 from fenchel.compiled import kernel
 from fenchel.objective import Chunk
-from fenchel.online import ACCESSES, ERRORS, LOSS, ROWS, TALLIES, Game
-from fenchel.predictors import Average, predictor_of
+from fenchel.online.game import ACCESSES, ERRORS, LOSS, ROWS, TALLIES, Game
+from fenchel.online.predictors import Average, predictor_of
 from fenchel.result import Iterate
 from fenchel.weights import Plain
 
@@ -269,7 +269,7 @@ def suffix_state(t: int) -> dict[str, Any]:
 def play_lanes(rows, y, s, loss, v, owed, mass, inverse, clock, order, tally, judge, losses, since):
     """Rounds of one row for 4L candidates: w of number (l, c) is inverse[l, c]/t·v[:, l, c].
 
-    ``owed`` and ``mass`` hold the averages since round ``since``, as in :class:`fenchel.predictors.Averaged`, and are empty before.
+    ``owed`` and ``mass`` hold the averages since round ``since``, as in :class:`fenchel.online.predictors.Averaged`, and are empty before.
     Where there are averages, it is they that are judged; by their errors alone unless ``losses``.
     """
     averaging = owed.shape[0] > 0

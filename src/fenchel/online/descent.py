@@ -30,8 +30,8 @@ import numpy as np
 from fenchel.compiled import compiled, kernel
 from fenchel.numeric import TINY
 from fenchel.objective import Chunk
-from fenchel.online import STARTED, Game, checked_batch
-from fenchel.predictors import predictor_of
+from fenchel.online.game import STARTED, Game, checked_batch
+from fenchel.online.predictors import predictor_of
 from fenchel.result import Iterate
 from fenchel.sums import sum_losses
 from fenchel.weights import SHRUNK
