@@ -48,7 +48,7 @@ def steps_on_rows(loss, X, y, rule, l2, radius, shape, **known):
 
 @pytest.mark.parametrize("solver", RULES)
 @pytest.mark.parametrize("l2", [1e-2, 1e-6])
-@pytest.mark.parametrize("loss", [fl.Hinge(), fl.Logistic(), fl.Softmax()], ids=str)
+@pytest.mark.parametrize("loss", [fl.Hinge(), *(pytest.param(x, marks=pytest.mark.slow) for x in (fl.Logistic(), fl.Softmax()))], ids=str)
 def test_the_compiled_steps_are_the_plain_ones(text, solver, l2, loss):
     X, y = text
     y = (np.arange(len(y)) % 3) if loss.labels == "class" else y

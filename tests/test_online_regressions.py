@@ -58,6 +58,7 @@ def test_a_stream_claims_no_more_than_it_knows():
     assert 0.0 <= result.dual_objective <= fl.minimize(fl.Problem(X, Y, fl.Hinge(), fl.L2(10.0)), tol=1e-8).objective
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [fl.Hinge(), fl.Logistic(), fl.MulticlassHinge(), fl.Softmax()], ids=str)
 def test_the_bound_reported_is_the_best_that_alpha_gives(loss):
     y = np.arange(200) % 3 if loss.labels == "class" else Y
@@ -97,6 +98,7 @@ def test_every_epsilon_comes_to_an_end(rule, epsilon, l2):
     assert result.status == "finished"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [("adaptive", {}), ("proximal", {}), ("optimistic", {}), ("optimistic", {"rule": "printed"})], ids=str)
 def test_rows_without_a_loss_come_first(options):
     solver, extra = options

@@ -27,12 +27,17 @@ def automatic(problem, **options):
         (fl.Logistic(), fl.L2(1.0), 1),  # side by side in one kernel
         (fl.Hinge(), fl.SquaredLp(1.0, 2.0), 1),
         (fl.Logistic(), fl.SquaredLp(1.0, 1.8), 1),  # a kernel call each
-        (fl.Hinge(), fl.ElasticNet(1.0, 0.01), 1),
-        (fl.Logistic(), fl.L2(1.0), 4),
-        (fl.Squared(), fl.L2(1.0), 1),
-        (fl.Absolute(), fl.L2(1.0), 1),
-        (fl.Softmax(), fl.L2(1.0), 1),
-        (fl.Logistic(), fl.Entropy(1.0, 20.0), "auto"),
+        *(
+            pytest.param(*rare, marks=pytest.mark.slow)
+            for rare in (
+                (fl.Hinge(), fl.ElasticNet(1.0, 0.01), 1),
+                (fl.Logistic(), fl.L2(1.0), 4),
+                (fl.Squared(), fl.L2(1.0), 1),
+                (fl.Absolute(), fl.L2(1.0), 1),
+                (fl.Softmax(), fl.L2(1.0), 1),
+                (fl.Logistic(), fl.Entropy(1.0, 20.0), "auto"),
+            )
+        ),
     ],
     ids=str,
 )

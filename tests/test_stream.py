@@ -169,7 +169,7 @@ class PseudoHuber(NamedTuple):
         return (z - y) / (1 + ((z - y) / self.delta) ** 2) ** 0.5
 
 
-@pytest.mark.parametrize("solver", ONLINE)
+@pytest.mark.parametrize("solver", ["pgs", *(pytest.param(name, marks=pytest.mark.slow) for name in ONLINE if name != "pgs")])
 def test_a_loss_of_ones_own(text, solver):
     X, y = text
     read, held = both(fl.Stream(cut(X, y), PseudoHuber(), fl.L2(0.1)), fl.Problem(X, y, PseudoHuber(), fl.L2(0.1)), solver)
