@@ -34,7 +34,7 @@ from fenchel.result import Iterate
 from fenchel.weights import Plain
 
 EXPONENTS = tuple(float(k) for k in range(-4, 12))  # k of the strengths in the race
-RUNGS = ((1 / 32, 1 / 64, 8), (1 / 4, 1 / 8, 4))  # fractions of the rows: to where, judged from where; how many go on
+RUNGS = ((1 / 32, 1 / 64), (1 / 4, 1 / 8))  # fractions of the rows: to where, and judged from where
 FEWEST = 300  # rows that a rung must have seen to tell anything
 STREAM_RUNG, STREAM_FIELD = 512, 4
 AVERAGE_LOOKS = 8  # how often averages are brought up to date while they are judged, where that costs O(features)
@@ -89,7 +89,7 @@ class Race:
     def in_memory(self, chunks: Iterator[Chunk], m: int, averaging: bool) -> int:
         """One pass over m rows; which candidate has won. Averages over a suffix begin with the last rung."""
         stage = Stage(self, chunks)
-        for fraction, judged_from, keep in RUNGS:
+        for (fraction, judged_from), keep in zip(RUNGS, self.field.survivors, strict=True):
             if fraction * m >= FEWEST:
                 end = min(self.whole_batches(fraction * m), m)
                 stage.play(end, judged_from * m)
@@ -192,6 +192,8 @@ class Candidate:
 
 class Separate:
     """Candidates with a kernel call each, in as many threads as there are; ``candidate(exponent, of)`` makes them."""
+
+    survivors = (6, 2)  # how many go on after each rung
 
     def __init__(self, candidate: Callable[..., Candidate], threads: int) -> None:
         self.candidate, self.threads = candidate, threads
@@ -326,6 +328,8 @@ def keep_lanes(v, K, which):
 
 class Lanes:
     """Ridge penalties and one output, one row a round: all candidates in one kernel, four at a time."""
+
+    survivors = (8, 4)
 
     def __init__(self, problem: Any, unit: float, offset: float) -> None:
         self.problem, self.labels, self.exponents, self.unit = problem, problem.labels, list(EXPONENTS), unit
