@@ -32,6 +32,11 @@ def checked_part(part: Any, role: str, needs: tuple[str, ...], known: dict[str, 
     return part
 
 
+def is_number(value: Any) -> bool:
+    """Whether it is one number, of Python's or NumPy's own."""
+    return isinstance(value, (int, float, np.number))
+
+
 PLURALS = {"loss": "losses", "regularizer": "regularizers"}
 TRIALS = (-2.0, -0.3, 0.4, 3.0)  # predictions at which a loss of the user's own is tried
 

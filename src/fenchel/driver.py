@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from fenchel.auto import choose
+from fenchel.checks import is_number
 from fenchel.objective import Objective
 from fenchel.online.game import DUAL, LOSS, ROWS
 from fenchel.problem import Problem, gap_between
@@ -87,7 +88,7 @@ def minimize(
             raise ValueError("The objective at w = 0 is not finite, so no accuracy can be relative to it: scale y, or use another loss.")
         problem = problem.with_threads(threads)
     elif isinstance(problem, Stream):
-        problem.passes_to_make = min(problem.passes, math.ceil(min(max(max_passes, 1.0), problem.passes)))
+        problem = problem.limited(max_passes, threads)
     chosen, options = find_solver(problem, solver, options)
     rng = np.random.default_rng(seed)
     kind = _Run if problem.in_memory else _StreamRun
@@ -327,7 +328,7 @@ class _StreamRun(_Run):
 
     def _result(self, status: str, iterate: Iterate, rng: np.random.Generator) -> Result:
         if status == self.at_the_end:
-            iterate = iterate._replace(passes=float(self.problem.passes_to_make))
+            iterate = iterate._replace(passes=float(self.problem.passes))
         return super()._result(status, iterate, rng)
 
 
@@ -358,16 +359,12 @@ def _origin(problem: Any) -> Iterate:
     return Iterate(problem.origin, alpha=np.zeros(problem.dual_shape), v=np.zeros(problem.shape))
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number))
-
-
 def _check_limits(tol: float, max_passes: float, time_limit: float | None, seed: int, threads: int | None) -> None:
-    if not (_is_number(tol) and tol >= 0.0 and math.isfinite(tol)):
+    if not (is_number(tol) and tol >= 0.0 and math.isfinite(tol)):
         raise ValueError(f"tol={tol}: give a number that is not negative, for instance 1e-3.")
-    if not (_is_number(max_passes) and max_passes >= 0.0):
+    if not (is_number(max_passes) and max_passes >= 0.0):
         raise ValueError(f"max_passes={max_passes}: give a number that is not negative.")
-    if time_limit is not None and not (_is_number(time_limit) and time_limit > 0.0):
+    if time_limit is not None and not (is_number(time_limit) and time_limit > 0.0):
         raise ValueError(f"time_limit={time_limit}: give a positive number of seconds, or None.")
     if not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ValueError(f"seed={seed!r}: give a whole number that is not negative.")

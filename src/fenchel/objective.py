@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.checks import checked_part, try_loss
+from fenchel.checks import checked_part, is_number, try_loss
 from fenchel.compiled import is_foreign
 from fenchel.losses import losses
 from fenchel.matrices import Design
@@ -51,7 +51,7 @@ class Objective:
     def __init__(self, loss: Any, regularizer: Any, intercept: float) -> None:
         self.loss = checked_part(loss, "loss", ("value", "derivative"), losses())
         self.regularizer = checked_part(regularizer, "regularizer", ("separable",), regularizers())
-        if not isinstance(intercept, (int, float, np.number)) or not math.isfinite(intercept):
+        if not is_number(intercept) or not math.isfinite(intercept):
             raise ValueError(f"intercept={intercept}: give the constant feature a finite value, for instance 1.0.")
         self.intercept = float(intercept)
         self.labels = getattr(loss, "labels", "real")

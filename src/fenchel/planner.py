@@ -20,8 +20,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from fenchel.checks import is_number
 from fenchel.problem import Problem
 
 MOST = 1e300  # iterations
@@ -62,7 +61,7 @@ def plan_generalization(error: float, rows: int, norm: float, lipschitz: float, 
     """
     _check(error=error, rows=rows, norm=norm, lipschitz=lipschitz)
     _check_delta(delta)
-    if not (isinstance(p, (int, float, np.number)) and 1.0 < p <= 2.0):
+    if not (is_number(p) and 1.0 < p <= 2.0):
         raise ValueError(f"p={p!r}: p must lie in (1, 2].")
     floor = generalization_bound(math.inf, balanced_strength(math.inf, rows, norm, lipschitz, p, delta), rows, norm, lipschitz, p, delta)
     if floor >= error:
@@ -141,10 +140,10 @@ def _smallest(bound: Any, wanted: float) -> int:
 
 def _check(**values: float) -> None:
     for name, value in values.items():
-        if not (isinstance(value, (int, float, np.number)) and value > 0 and math.isfinite(value)):
+        if not (is_number(value) and value > 0 and math.isfinite(value)):
             raise ValueError(f"{name}={value!r}: give a positive number.")
 
 
 def _check_delta(delta: float) -> None:
-    if not (isinstance(delta, (int, float, np.number)) and 0.0 < delta < 1.0):
+    if not (is_number(delta) and 0.0 < delta < 1.0):
         raise ValueError(f"delta={delta!r}: the probability of failure must lie between 0 and 1.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -15,7 +16,7 @@ from fenchel.numeric import row_order
 from fenchel.objective import Chunk, Objective
 from fenchel.storage import INT32_MAX
 
-Part = tuple[Any, np.ndarray, np.ndarray]  # rows, labels and weights, checked
+Part = tuple[Design, np.ndarray, np.ndarray]  # rows, labels and weights, checked
 
 
 class _Reading:
@@ -61,7 +62,6 @@ class Stream(Objective):
     """
 
     in_memory = False
-    threads = available_threads()
 
     def __init__(
         self,
@@ -76,17 +76,16 @@ class Stream(Objective):
     ) -> None:
         super().__init__(loss, regularizer, intercept)
         self._source, self.passes = chunks, _checked_passes(passes, chunks)
-        self.passes_to_make = self.passes  # fewer, if the run is to stop before
+        self.threads = available_threads()
         self.outputs = self._checked_classes(classes)
         self.columns = _checked_features(features)
         self._reading = _Reading(self._open())  # shared by copies of the stream, so that no two hold a chunk
         self._reading.first = self._next_part()
         if self._reading.first is None:
             raise ValueError("The stream has no chunks: nothing can be learnt from it.")
-        X, y, _ = self._reading.first
-        self.columns = X.shape[1] if features is None else features
-        self.n = self.columns + bool(self.intercept)
-        self.density = max(1.0, (X.nnz if sp.issparse(X) else X.size) / X.shape[0])
+        design, y, _ = self._reading.first
+        self.columns, self.n = design.columns, design.n
+        self.density = max(1.0, design.nnz / design.m)
         self._check_fit(y)
         self.token = repr((self.loss, self.regularizer, self.n, self.outputs, self.intercept))  # streams of one kind go on from each other
 
@@ -96,22 +95,28 @@ class Stream(Objective):
     def chunks(self, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[Chunk]:
         """The chunks in the order they come, in whole batches: rows short of one wait for the next chunk."""
         self._be_ready()
-        for done in range(self.passes_to_make):
+        for done in range(self.passes):
             waiting: Part | None = None
             while (part := self._take()) is not None:
-                part = part if waiting is None else _joined(waiting, part)
-                count = part[0].shape[0]
-                kept = count - count % batch
-                waiting = _rows(part, slice(kept, None)) if kept < count else None
+                part = part if waiting is None else self._joined(waiting, part)
+                kept = part[0].m - part[0].m % batch
+                waiting = self._rest(part, kept) if kept < part[0].m else None
                 if kept:
-                    yield self._chunk(part, kept, sampling, rng, done)
+                    yield Chunk(*part, row_order(kept, sampling, rng), float(done))
                 del part
             if waiting is not None:
-                yield self._chunk(waiting, waiting[0].shape[0], sampling, rng, done)
+                yield Chunk(*waiting, row_order(waiting[0].m, sampling, rng), float(done))
             if self._reading.number == 0:
                 raise ValueError(f"The stream has no chunks in pass {done + 1}: give a list, or a function that starts anew every time.")
-            if done + 1 < self.passes_to_make:
+            if done + 1 < self.passes:
                 self._reading.begin(self._open())
+
+    def limited(self, max_passes: float, threads: int | None) -> Stream:
+        """The same stream, read no more often than that."""
+        other = copy.copy(self)
+        other.passes = math.ceil(min(max(max_passes, 1.0), self.passes))
+        other.threads = threads or self.threads
+        return other
 
     def replace(self, *, regularizer: Any) -> Stream:
         """The same stream under another regularizer."""
@@ -123,12 +128,23 @@ class Stream(Objective):
     def sample(self) -> Chunk:
         """Rows that stand for all: the first chunk."""
         self._be_ready()
-        X, y, s = self._reading.first  # type: ignore[misc]
-        return Chunk(Design(X, self.intercept, columns=self.columns), y, s, np.arange(len(y)))
+        design, y, s = self._reading.first  # type: ignore[misc]
+        return Chunk(design, y, s, np.arange(design.m))
 
-    def _chunk(self, part: Part, count: int, sampling: str, rng: np.random.Generator, done: int) -> Chunk:
-        X, y, s = part
-        return Chunk(Design(X, self.intercept, columns=self.columns), y, s, row_order(count, sampling, rng), float(done))
+    def _rest(self, part: Part, first: int) -> Part:
+        """The rows from one on, in memory of their own."""
+        design, y, s = part
+        return Design(design.storage[first:].copy(), self.intercept, self.columns), y[first:].copy(), s[first:].copy()
+
+    def _joined(self, first: Part, second: Part) -> Part:
+        rows = [part[0].storage for part in (first, second)]
+        if any(sp.issparse(X) for X in rows):
+            sparse = [sp.csr_array(X) for X in rows]  # new shells around the same numbers: what the user handed in keeps its shape
+            wide = [sp.csr_array((A.data, A.indices, A.indptr), shape=(A.shape[0], self.columns)) for A in sparse]
+            X = sp.vstack(wide, format="csr")
+        else:
+            X = np.vstack(rows)
+        return Design(X, self.intercept, self.columns), np.concatenate([first[1], second[1]]), np.concatenate([first[2], second[2]])
 
     def _be_ready(self) -> None:
         """Have the first chunk at hand, of a stream that has been read before as well."""
@@ -166,13 +182,14 @@ class Stream(Objective):
             raise TypeError(f"a chunk is a pair (X, y), or a triple with weights, and this is {type(item).__name__}.")
         if len(getattr(item[0], "shape", ())) == 2 and item[0].shape[0] == 0:
             return None
-        X = Design(item[0]).storage
-        if self.columns is not None and (X.shape[1] > self.columns or (X.shape[1] < self.columns and not sp.issparse(X))):
+        design = Design(item[0], self.intercept, self.columns)
+        width = design.storage.shape[1]
+        if width > design.columns or (width < design.columns and not sp.issparse(design.storage)):
             raise ValueError(
-                f"X has {X.shape[1]:,} columns where {self.columns:,} are expected: give Stream the features=, or make chunks of one width."
+                f"X has {width:,} columns where {self.columns:,} are expected: give Stream the features=, or make chunks of one width."
             )
-        y = checked_chunk_labels(item[1], X.shape[0], self.labels, type(self.loss).__name__, self.outputs)
-        return X, y, _checked_row_weights(item[2] if len(item) == 3 else None, X.shape[0])
+        y = checked_chunk_labels(item[1], design.m, self.labels, type(self.loss).__name__, self.outputs)
+        return design, y, _checked_row_weights(item[2] if len(item) == 3 else None, design.m)
 
     def _checked_classes(self, classes: int | None) -> int:
         if not self.vector_valued:
@@ -204,22 +221,6 @@ def _checked_row_weights(weights: Any, m: int) -> np.ndarray:
     if s.shape != (m,) or not (np.isfinite(s) & (s >= 0.0)).all():
         raise ValueError(f"sample_weight must be {m} finite numbers that are not negative.")
     return s
-
-
-def _rows(part: Part, wanted: slice) -> Part:
-    X, y, s = part
-    return X[wanted].copy(), y[wanted].copy(), s[wanted].copy()
-
-
-def _joined(first: Part, second: Part) -> Part:
-    rows = [part[0] for part in (first, second)]
-    if any(sp.issparse(X) for X in rows):
-        width = max(X.shape[1] for X in rows)
-        sparse = [sp.csr_array(X) for X in rows]  # new shells around the same numbers: what the user handed in keeps its shape
-        X = sp.vstack([sp.csr_array((A.data, A.indices, A.indptr), shape=(A.shape[0], width)) for A in sparse], format="csr")
-    else:
-        X = np.vstack(rows)
-    return X, np.concatenate([first[1], second[1]]), np.concatenate([first[2], second[2]])
 
 
 def _checked_features(features: Any) -> int | None:

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fenchel.checks import is_number
 from fenchel.compiled import compiled, kernel
 from fenchel.numeric import TINY
 from fenchel.objective import Chunk
@@ -181,8 +182,7 @@ class DescentRun:
 
     def know(self, chunk: Chunk) -> None:
         """Have the player know the norms of a chunk's rows."""
-        norms = self.problem.row_norms if self.problem.in_memory else chunk.design.row_norms()
-        player = self.player._replace(norms=norms)
+        player = self.player._replace(norms=norms_of(self.problem, chunk))
         wrapped = self.returned.player is not self.player
         self.returned.player = self.returned.player._replace(player=player) if wrapped else player
         self.player = player
@@ -203,7 +203,7 @@ def first_memory(problem: Any, start: Iterate | None) -> np.ndarray:
     if start is not None and "rule" not in start.state:
         rounds = float(problem.m) if problem.in_memory else STARTED
         norm = float(np.linalg.norm(start.w))
-        slope = mean_slope_at_zero(problem)
+        _, slope = at_zero(problem)
         memory[LAMBDA] = rounds * problem.regularizer.l2
         memory[TAU] = slope * math.sqrt(rounds) / max(norm, natural_length(problem))
         memory[R_WANTED] = norm
@@ -212,22 +212,23 @@ def first_memory(problem: Any, start: Iterate | None) -> np.ndarray:
 
 def natural_length(problem: Any) -> float:
     """r = mean φ(0) / mean ‖φ'(0)·x‖: how long w has to be to do away with a loss."""
-    slope = mean_slope_at_zero(problem)
-    return mean_loss_at_zero(problem) / slope if slope > 0.0 else 1.0
+    loss, slope = at_zero(problem)
+    return loss / slope if slope > 0.0 else 1.0
 
 
-def mean_loss_at_zero(problem: Any) -> float:
-    """The mean of φ(0, y), over the first chunk of a stream."""
+def at_zero(problem: Any) -> tuple[float, float]:
+    """The means of φ(0, y) and of ‖φ'(0, y)·x‖, over the first chunk of a stream."""
     sample = problem.sample()
-    zero = np.zeros((len(sample.y), problem.outputs) if problem.vector_valued else len(sample.y))
-    return float(sum_losses(problem.loss, zero, sample.y, sample.s)) / len(sample.y)
+    m = len(sample.y)
+    zero = np.zeros((m, problem.outputs) if problem.vector_valued else m)
+    slopes = np.linalg.norm(problem.slopes(zero, sample.y).reshape(m, -1), axis=1)
+    loss = float(sum_losses(problem.loss, zero, sample.y, sample.s)) / m
+    return loss, float(np.mean(sample.s * norms_of(problem, sample) * slopes))
 
 
-def mean_slope_at_zero(problem: Any) -> float:
-    """The mean of ‖φ'(0, y)·x‖, over the first chunk of a stream."""
-    sample = problem.sample()
-    slopes = problem.slopes(np.zeros((len(sample.y), problem.outputs) if problem.vector_valued else len(sample.y)), sample.y)
-    return float(np.mean(sample.s * sample.design.row_norms() * np.linalg.norm(slopes.reshape(len(sample.y), -1), axis=1)))
+def norms_of(problem: Any, chunk: Chunk) -> np.ndarray:
+    """‖x_i‖ of a chunk's rows; those in memory are computed once."""
+    return np.asarray(problem.row_norms if problem.in_memory else chunk.design.row_norms())
 
 
 def slope_bound(problem: Any, option: str) -> float:
@@ -242,6 +243,6 @@ def checked_radius(radius: Any) -> float:
     """R as given, or 0 for one that is taken from the data."""
     if radius is None:
         return 0.0
-    if not (isinstance(radius, (int, float, np.number)) and 0.0 < radius < math.inf):
+    if not (is_number(radius) and 0.0 < radius < math.inf):
         raise ValueError(f"radius={radius!r}: give a positive number, a guess of the norm of the solution, or None.")
     return float(radius)

@@ -7,7 +7,7 @@ A player is a set of weights (``raw``, ``factor``, ``shift``, ``settle``: see :m
     confined()         whether it wants to know the mean of φ(0, y)
     size(i, slope)     its bound on ‖slope·x_i‖, if it needs one
     begin(G, P0, r)    with ‖g_t‖ ≤ G but for the penalty, P0 the mean of φ(0, y) so far, and r the natural length of w, what
-                       it takes to halve a loss: shrink what has to shrink; the step, in units of ``shift``, along −g_t
+                       it takes to do away with a loss: shrink what has to shrink; the step, in units of ``shift``, along −g_t
     end()              project, advance, whatever ends the round; whether to pause after it
 
 so that one kernel serves all. Per round only the entries of the rows drawn are touched.
@@ -53,7 +53,11 @@ def play(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradi
             tally[ACCESSES] += rows.count(i)
             tally[ROWS] += 1.0
             if player.confined() or judge:
-                tally[AT_ZERO] += s[i] * loss.value(0.0, y[i])
+                at_zero = s[i] * loss.value(0.0, y[i])
+                tally[AT_ZERO] += at_zero
+                if tally[ROWS] <= FIRST_ROWS:
+                    tally[FIRST_LOSS] += at_zero
+                    tally[FIRST_SLOPE] += player.size(i, s[i] * loss.derivative(0.0, y[i]))
             if judge:
                 value = s[i] * loss.value(z, y[i])
                 tally[LOSS] += value
@@ -65,9 +69,6 @@ def play(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradi
                 played[i] -= derivative
                 visits[i] += 1.0
             G += player.size(i, slope)
-            if player.confined() and tally[ROWS] <= FIRST_ROWS:
-                tally[FIRST_LOSS] += s[i] * loss.value(0.0, y[i])
-                tally[FIRST_SLOPE] += player.size(i, s[i] * loss.derivative(0.0, y[i]))
         length = tally[FIRST_LOSS] / tally[FIRST_SLOPE] if tally[FIRST_LOSS] > 0.0 and tally[FIRST_SLOPE] > 0.0 else 1.0
         step = player.begin(G / (last - first), tally[AT_ZERO] / tally[ROWS], length) / (last - first)
         for b in range(first, last):
@@ -83,16 +84,22 @@ def play_vector(rows, y, s, loss, player, order, k, tally, judge, played, visits
     """The same for K outputs."""
     slopes = np.empty((min(k, order.shape[0]), K))
     z = np.empty(K)
-    at_zero = np.empty(K)
     for first in range(0, order.shape[0], k):
         last = min(first + k, order.shape[0])
         G = 0.0
         for b in range(first, last):
             i = order[b]
             slope = slopes[b - first]
-            z[:] = 0.0
+            tally[ACCESSES] += rows.count(i)
+            tally[ROWS] += 1.0
             if player.confined() or judge:
-                tally[AT_ZERO] += s[i] * loss.value(z, y[i])
+                z[:] = 0.0
+                at_zero = s[i] * loss.value(z, y[i])
+                tally[AT_ZERO] += at_zero
+                if tally[ROWS] <= FIRST_ROWS:
+                    loss.derivative(z, y[i], slope)
+                    tally[FIRST_LOSS] += at_zero
+                    tally[FIRST_SLOPE] += player.size(i, s[i] * math.sqrt((slope * slope).sum()))
             rows.dots(i, player, z)
             loss.derivative(z, y[i], slope)
             square = 0.0
@@ -105,8 +112,6 @@ def play_vector(rows, y, s, loss, player, order, k, tally, judge, played, visits
                 product += z[c] * slope[c]
             if played.shape[0] > 0:
                 visits[i] += 1.0
-            tally[ACCESSES] += rows.count(i)
-            tally[ROWS] += 1.0
             if judge:
                 value = s[i] * loss.value(z, y[i])
                 tally[LOSS] += value
@@ -115,11 +120,6 @@ def play_vector(rows, y, s, loss, player, order, k, tally, judge, played, visits
                 if gradients.v.shape[0] > 0:
                     rows.adds(i, -slope, gradients)
             G += player.size(i, math.sqrt(square))
-            if player.confined() and tally[ROWS] <= FIRST_ROWS:
-                z[:] = 0.0
-                loss.derivative(z, y[i], at_zero)
-                tally[FIRST_LOSS] += s[i] * loss.value(z, y[i])
-                tally[FIRST_SLOPE] += player.size(i, s[i] * math.sqrt((at_zero * at_zero).sum()))
         length = tally[FIRST_LOSS] / tally[FIRST_SLOPE] if tally[FIRST_LOSS] > 0.0 and tally[FIRST_SLOPE] > 0.0 else 1.0
         step = player.begin(G / (last - first), tally[AT_ZERO] / tally[ROWS], length) / (last - first)
         slopes *= -step

@@ -181,7 +181,7 @@ class Candidate:
 
     def iterate(self, scale: float = 1.0) -> Iterate:
         """Where the candidate stands, with λ multiplied."""
-        state = {"lambda": scale * self.player.v, "t": self.player.clock[0], "regularizer": self.problem.regularizer}
+        state = {"lambda": scale * self.player.v, "t": self.player.clock[0]}
         return self.game.iterate(self.returned.weights(), {**state, **self.returned.state()})
 
     def average_from_here(self) -> None:
@@ -376,7 +376,7 @@ class Lanes:
         lam = self.v[j::K].copy()
         tally = np.zeros(TALLIES)
         tally[ROWS], tally[ACCESSES] = t, self.clock[2]
-        state = {"lambda": lam, "t": float(t), "rounds": t, "regularizer": self.regularizers[j], "tally": tally, "total_passes": 1}
+        state = {"lambda": lam, "t": float(t), "rounds": t, "tally": tally, "total_passes": 1}
         w = lam * self.inverse[j] / (t + self.clock[1])
         if self.owed.size:
             total = self.mass[j] * lam - self.owed[j::K]

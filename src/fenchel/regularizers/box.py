@@ -72,8 +72,7 @@ class Box(NamedTuple):
             raise ValueError(
                 f"Box takes a penalty that is a sum over weights, such as L2 or ElasticNet; {type(self.penalty).__name__} is not."
             )
-        finite = np.isfinite(self.lower).all() and np.isfinite(self.upper).all()
-        if isinstance(self.penalty, NoPenalty) and not finite:
+        if isinstance(self.penalty, NoPenalty) and not self.bounded():
             raise ValueError(
                 "Box without a penalty needs finite bounds, or no certificate exists: give them, or a penalty such as L2(1e-6)."
             )

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fenchel.checks import is_number
 from fenchel.compiled import compiled
 from fenchel.objective import Chunk
 from fenchel.online.descent import (
@@ -122,14 +123,13 @@ def optimistic(
     batch: int | str = "auto",
     sampling: str = "auto",
     predictor: str = "last",
-) -> Generator[Iterate, None, str]:
+) -> Generator[Iterate, None, str | None]:
     """Proximal subgradient steps with a guess of ‖w*‖ that grows as needed, for small or unknown λ: any loss, ridge penalty.
 
     ``radius`` is the R to begin with; ``epsilon`` and ``delta`` are those of Algorithm 3, none and 1 by default.
     """
     l2 = problem.regularizer.l2
-    numbers = all(isinstance(value, (int, float, np.number)) for value in (epsilon, delta))
-    if not (numbers and 0.0 <= epsilon < math.inf and 0.0 < delta <= 1.0):
+    if not (is_number(epsilon) and is_number(delta) and 0.0 <= epsilon < math.inf and 0.0 < delta <= 1.0):
         raise ValueError(f"epsilon={epsilon!r}, delta={delta!r}: give an epsilon that is not negative, and a delta in (0, 1].")
     checked_choice("rule", rule, RULES)
     first, memory = checked_radius(radius), first_memory(problem, start)
@@ -138,7 +138,7 @@ def optimistic(
     common: dict[str, Any] = {"start": start, "rng": rng, "batch": batch, "sampling": sampling}
     if epsilon == 0.0:
         yield from DescentRun(problem, RULES[rule](l2, first, 0.0, memory), predictor=predictor, **common)
-        return "exhausted"
+        return None
     G = slope_bound(problem, "epsilon")
     first = first or (LENGTHS * natural_length(problem) if rule == "robust" else 1.0)
     memory[R_WANTED] = max(memory[R_WANTED], min(first, math.sqrt(problem.objective_at_zero / l2)))

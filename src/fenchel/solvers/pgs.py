@@ -134,10 +134,10 @@ def pgs(
     if strength is not None and not (isinstance(strength, str) and strength == "auto"):
         raise ValueError(f'strength={strength!r}: only "auto" goes here, a strength of your own belongs into the regularizer.')
     if strength is not None:
-        if start is None or "regularizer" not in start.state:
+        if start is None or start.regularizer is None:
             yield from choosing_strength(problem, start, offset, predictor, settings)
             return
-        problem = problem.replace(regularizer=start.state["regularizer"])
+        problem = problem.replace(regularizer=start.regularizer)
     yield from run(problem, start, offset, predictor, settings)
 
 
@@ -150,8 +150,7 @@ def run(problem: Any, start: Iterate | None, offset: float, predictor: str, sett
         for part in returned.parts(chunk.order, game.batch):
             game.play(chunk, returned.player, part)
         del chunk
-        state = {"lambda": player.v, "t": player.clock[0], "regularizer": problem.regularizer}
-        yield game.iterate(returned.weights(), {**state, **returned.state()})
+        yield game.iterate(returned.weights(), {"lambda": player.v, "t": player.clock[0], **returned.state()})
 
 
 def choosing_strength(problem: Any, start: Iterate | None, offset: float, predictor: str, settings: dict[str, Any]) -> Iterator[Iterate]:

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
+from fenchel.checks import is_number
 from fenchel.compiled import compiled
 from fenchel.online.descent import DescentRun, balancing, checked_radius, first_memory, natural_length, slope_bound
 from fenchel.online.game import checked_batch
@@ -109,7 +110,7 @@ def proximal(
     ``radius`` is R; ``horizon``, for tau="single", how many passes the run will make.
     """
     l2, R = problem.regularizer.l2, checked_radius(radius)
-    if not (isinstance(horizon, (int, float, np.number)) and 0.0 < horizon < math.inf):
+    if not (is_number(horizon) and 0.0 < horizon < math.inf):
         raise ValueError(f"horizon={horizon!r}: give the number of passes that the run will make.")
     memory = first_memory(problem, start)
     rule: Any = Proximal(l2, R, memory)
