@@ -10,7 +10,8 @@ regret in expectation, and by Markov's inequality, with probability 1 − δ,
     P(w) − min P ≤ L²(1 + log T)/(2σTδ)                                                                      (11)
 
 Theorem 2. For any w_0, half of δ spent on the line above and half on Theorem 1 of Sridharan, Shalev-Shwartz & Srebro,
-*Fast rates for regularized objectives*, NIPS 2008 (with a = 1), which compares the objective on m rows with the expected one:
+*Fast rates for regularized objectives*, NIPS 2008 (with a = 1), which compares the objective on m rows with the expected one. (Its
+order is certain; its constants, 8(1 + 1/a)(32 + log 1/δ), were not checked against the print.)
 
     loss(w) − loss(w_0) ≤ 2·L²(1 + log T)/(σTδ) + 16·L²(32 + log(2/δ))/(σm) + σ/(2(p−1))·‖w_0‖_p²            (20)
 """
