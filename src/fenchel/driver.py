@@ -320,7 +320,9 @@ class _StreamRun(_Run):
 
     def _bound_of_slopes(self, dual: float, v: np.ndarray) -> float:
         """The best of c·(mean of −φ*) − Ω*(cv) over 0 ≤ c ≤ 1: no more than D(cα), for φ*(0) ≤ 0."""
-        found = minimize_scalar(lambda c: self.problem.penalty_conjugate(c * v) - c * dual, bounds=(0.0, 1.0), method="bounded")
+        curved = self.problem.regularizer.strong_convexity() > 0.0
+        corner = 1.0 if curved else min(1.0, self.problem.regularizer.domain_scale(v))
+        found = minimize_scalar(lambda c: self.problem.penalty_conjugate(c * v) - c * dual, bounds=(0.0, corner), method="bounded")
         return max(0.0, dual - self.problem.penalty_conjugate(v), -float(found.fun))
 
     def _verify(self, final: bool = False) -> bool:

@@ -17,6 +17,7 @@ LOSSES, REGULARIZERS = instances()
 WAYS = [("sdca", {}), ("accelerated-sdca", {}), ("accelerated-sdca", {"variant": "practical"}), ("fista", {}), ("lbfgs", {})]
 # Online methods close in as 1/passes: the same laws, to the accuracy that a few thousand passes give.
 ONLINE = [("pgs", {}), ("pgs", {"predictor": "suffix"}), ("pegasos", {}), ("adaptive", {}), ("proximal", {}), ("optimistic", {})]
+ONLINE += [("smidas", {}), ("truncgrad", {})]
 LESS = [way if way in ONLINE[:1] else pytest.param(*way, marks=pytest.mark.slow) for way in ONLINE]
 QUICK = {"hinge", "logistic", "squared", "softmax"}
 assert {name for name, _ in WAYS + ONLINE} == set(solvers()), "a new solver joins the laws here"
@@ -26,6 +27,12 @@ assert {name for name, _ in ONLINE} == {name for name, solver in solvers().items
 def problem(loss, regularizer, convert=lambda X: X):
     X, y = data(loss.labels)
     return fl.Problem(convert(X), y, loss, regularizer)
+
+
+def penalty_for(solver, strength, loss=fl.Logistic()):
+    """The ridge, or the lasso for a solver that takes nothing else."""
+    ridge = fl.L2(strength)
+    return ridge if solvers()[solver].refusal(problem(loss, ridge)) is None else fl.L1(strength)
 
 
 def accepted():
@@ -67,7 +74,7 @@ def test_every_pair_has_a_solver(loss, regularizer):
 
 @pytest.mark.parametrize(("solver", "options"), WAYS + LESS)
 def test_same_seed_same_result(solver, options):
-    chosen = problem(fl.Logistic(), fl.L2(0.01))
+    chosen = problem(fl.Logistic(), penalty_for(solver, 0.01))
     first, second = (fl.minimize(chosen, solver, tol=0.0, max_passes=7, seed=3, **options) for _ in range(2))
     assert np.array_equal(first.w, second.w)
     assert np.array_equal(first.history["gap"], second.history["gap"])
@@ -77,7 +84,7 @@ def test_same_seed_same_result(solver, options):
     ("solver", "options"), [way for way in WAYS + LESS if way not in [("lbfgs", {})]]
 )  # SciPy keeps its memory to itself
 def test_going_on_from_an_iterate_is_as_if_never_stopped(solver, options):
-    chosen = problem(fl.Logistic(), fl.L2(0.001))
+    chosen = problem(fl.Logistic(), penalty_for(solver, 0.001))
     straight = fl.minimize(chosen, solver, tol=0.0, max_passes=9, **options)
     half = fl.minimize(chosen, solver, tol=0.0, max_passes=4, **options)
     rest = fl.minimize(chosen, solver, tol=0.0, max_passes=5, start=half, seed=99, **options)
@@ -102,7 +109,7 @@ def test_layout_and_precision_do_not_matter(layout, solver, options):
     }[layout]
     exact = "float32" not in layout
     regularizer = fl.ElasticNet(0.01, 0.01)
-    regularizer = regularizer if solvers()[solver].refusal(problem(fl.SmoothHinge(), regularizer)) is None else fl.L2(0.01)
+    regularizer = regularizer if solvers()[solver].refusal(problem(fl.SmoothHinge(), regularizer)) is None else penalty_for(solver, 0.01)
     changes = (np.array, convert)
     plain, other = (fl.minimize(problem(fl.SmoothHinge(), regularizer, c), solver, tol=0.0, max_passes=5, **options) for c in changes)
     np.testing.assert_allclose(other.w, plain.w, rtol=0, atol=1e-9 if exact else 1e-4)
@@ -114,8 +121,9 @@ def test_integer_weights_are_repeated_rows(solver, options, loss):
     chosen = LOSSES[loss]
     X, y = data(chosen.labels)
     counts = np.arange(len(y)) % 3
-    weighted = fl.Problem(X, y, chosen, fl.L2(0.1), sample_weight=counts)
-    repeated = fl.Problem(np.repeat(X, counts, axis=0), np.repeat(y, counts), chosen, fl.L2(0.1))
+    regularizer = penalty_for(solver, 0.1)
+    weighted = fl.Problem(X, y, chosen, regularizer, sample_weight=counts)
+    repeated = fl.Problem(np.repeat(X, counts, axis=0), np.repeat(y, counts), chosen, regularizer)
     online = solvers()[solver].online
     results = [fl.minimize(p, solver, tol=1e-3 if online else 1e-9, **options) for p in (weighted, repeated)]
     assert all(result.converged for result in results)
@@ -127,8 +135,9 @@ def test_integer_weights_are_repeated_rows(solver, options, loss):
 def test_an_intercept_is_a_constant_feature(solver, options):
     X, y = data("binary")
     options = {**options, "tol": 1e-3 if solvers()[solver].online else 1e-10}  # the same steps, whether or not they have arrived
-    built_in = fl.minimize(fl.Problem(X, y, fl.Logistic(), fl.L2(0.05), intercept=2.0), solver, **options)
-    by_hand = fl.minimize(fl.Problem(np.c_[X, np.full(len(y), 2.0)], y, fl.Logistic(), fl.L2(0.05)), solver, **options)
+    regularizer = penalty_for(solver, 0.05)
+    built_in = fl.minimize(fl.Problem(X, y, fl.Logistic(), regularizer, intercept=2.0), solver, **options)
+    by_hand = fl.minimize(fl.Problem(np.c_[X, np.full(len(y), 2.0)], y, fl.Logistic(), regularizer), solver, **options)
     np.testing.assert_allclose(built_in.w, by_hand.w, atol=1e-4)
     assert built_in.coef.shape == (X.shape[1],)
     assert built_in.intercept == pytest.approx(2.0 * built_in.w[-1])

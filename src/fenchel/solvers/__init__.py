@@ -20,7 +20,7 @@ def solvers() -> dict[str, Solver]:
     """Every solver of the package by name.
 
     >>> sorted(solvers())
-    ['accelerated-sdca', 'adaptive', 'fista', 'lbfgs', 'optimistic', 'pegasos', 'pgs', 'proximal', 'sdca']
+    ['accelerated-sdca', 'adaptive', 'fista', 'lbfgs', 'optimistic', 'pegasos', 'pgs', 'proximal', 'sdca', 'smidas', 'truncgrad']
     """
     found = registry.members(sys.modules[__name__], lambda x: isinstance(x, Solver))
     return {entry.name: entry for entry in found.values()}

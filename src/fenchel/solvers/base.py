@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fenchel.problem import Problem
-from fenchel.regularizers import L2
+from fenchel.regularizers import L1, L2
 from fenchel.result import Iterate
 
 Need = Callable[[Problem], str | None]  # None if met, else what is missing as the end of a sentence
@@ -49,6 +49,13 @@ def smooth_loss(problem: Problem) -> str | None:
     """A loss without corners, or one that does not say."""
     smoothness = getattr(problem.loss, "smoothness", None)
     return f"a smooth loss, and {_name(problem.loss)} has corners" if smoothness and math.isinf(smoothness()) else None
+
+
+def known_smoothness(problem: Problem) -> str | None:
+    """A loss without corners that says how smooth it is."""
+    if not hasattr(problem.loss, "smoothness"):
+        return f"a loss that states its smoothness, and {_name(problem.loss)} does not"
+    return smooth_loss(problem)
 
 
 def dual_steps(problem: Problem) -> str | None:
@@ -95,6 +102,11 @@ def has_bounded_slopes(problem: Problem) -> bool:
 def ridge(problem: Problem) -> str | None:
     """λ/2·‖w‖² and nothing else."""
     return None if isinstance(problem.regularizer, L2) else f"the ridge penalty L2, and {_name(problem.regularizer)} is not it"
+
+
+def lasso(problem: Problem) -> str | None:
+    """σ‖w‖₁ and nothing else."""
+    return None if isinstance(problem.regularizer, L1) else f"the lasso penalty L1, and {_name(problem.regularizer)} is not it"
 
 
 def separable(problem: Problem) -> str | None:
