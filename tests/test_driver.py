@@ -123,7 +123,7 @@ def test_a_warm_start_begins_where_the_other_ended(problem, solver, kind):
     first = fl.minimize(problem, solver, tol=tight)
     start = {"result": first, "iterate": first.iterate, "weights": first.w}[kind]
     again = fl.minimize(problem, solver, tol=loose, start=start)
-    assert again.passes <= 1
+    assert again.passes <= (2 if solvers()[solver].looks_first else 1)  # a look is X·w and Xᵀα
     elsewhere = fl.minimize(problem, "fista", tol=loose, start=start)
     assert elsewhere.passes <= 1
 

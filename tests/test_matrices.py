@@ -117,8 +117,8 @@ def test_rows_agree_with_numpy(storage, dtype):
 @pytest.mark.parametrize("storage", ["C", "csr_array", "csc_array"])
 def test_large_products_start_threads_and_small_ones_do_not(storage, monkeypatch):
     workers = set()
-    plain = matrices.Design._in_parallel
-    monkeypatch.setattr(matrices.Design, "_in_parallel", staticmethod(lambda jobs: (workers.add(len(jobs)), plain(jobs))[1]))
+    plain = matrices.in_parallel
+    monkeypatch.setattr(matrices, "in_parallel", lambda jobs: (workers.add(len(jobs)), plain(jobs))[1])
     design = Design(STORAGES[storage](some_matrix()))
     design.threads = 2
     for limit, expected in ((0, {2}), (10**9, {1})):

@@ -19,9 +19,10 @@ from fenchel.losses import (
     Squared,
     SquaredHinge,
 )
+from fenchel.path import Path, path
 from fenchel.planner import Plan, plan
 from fenchel.problem import Problem
-from fenchel.regularizers import L1, L2, Box, ElasticNet, Entropy, SquaredLp
+from fenchel.regularizers import L1, L2, Box, ElasticNet, Entropy, Linear, SquaredLp
 from fenchel.result import History, Iterate, Result
 from fenchel.stream import Stream
 
@@ -40,8 +41,10 @@ __all__ = [
     "History",
     "Huber",
     "Iterate",
+    "Linear",
     "Logistic",
     "MulticlassHinge",
+    "Path",
     "Plan",
     "Problem",
     "Quantile",
@@ -56,5 +59,6 @@ __all__ = [
     "compiled",
     "datasets",
     "minimize",
+    "path",
     "plan",
 ]

@@ -40,7 +40,13 @@ def rows_are_few(problem: Problem) -> bool:
     return problem.m <= problem.n and hasattr(problem.loss, "smoothness") and math.isinf(problem.loss.smoothness())
 
 
+def one_output(problem: Problem) -> bool:
+    """A loss of one number, with a second derivative."""
+    return hasattr(problem.loss, "curvature")
+
+
 RULES = (
+    Rule("working-set", {}, one_output, "l1: coordinate descent and Newton steps on the few columns that matter"),
     Rule("lbfgs", {}, small, "small and smooth: quasi-Newton steps cost nothing and do not mind badly scaled columns"),
     Rule("sdca", {}, well_conditioned, "strong regularization: plain dual ascent converges in a few passes"),
     Rule("sdca", {}, rows_are_few, "fewer rows than weights: the dual is the smaller problem"),

@@ -154,3 +154,10 @@ def checked_weights(sample_weight: Any, m: int) -> np.ndarray:
         raise ValueError("sample_weight is zero for every row: at least one must be positive.")
     s = s / s.max()  # first, so that the sum neither over- nor underflows
     return s * (m / s.sum())
+
+
+def checked_whole(option: str, value: Any) -> int:
+    """A whole number of at least 1."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{option}={value!r}: give a whole number of at least 1.")
+    return int(value)

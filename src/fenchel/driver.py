@@ -78,6 +78,41 @@ def minimize(
     >>> result.converged, result.gap <= 1e-6
     (True, True)
     """
+    result = solve(
+        problem,
+        solver,
+        tol=tol,
+        max_passes=max_passes,
+        time_limit=time_limit,
+        seed=seed,
+        start=start,
+        threads=threads,
+        callback=callback,
+        progress=progress,
+        **options,
+    )
+    if not result.converged and tol > 0.0 and result.status in ADVICE:
+        from sklearn.exceptions import ConvergenceWarning  # here, for it takes half as long to import as all of fenchel
+
+        warnings.warn(f"{result.message} {ADVICE[result.status]}", ConvergenceWarning, stacklevel=2)
+    return result
+
+
+def solve(
+    problem: Problem | Stream,
+    solver: str = "auto",
+    *,
+    tol: float = 1e-3,
+    max_passes: float = 1000,
+    time_limit: float | None = None,
+    seed: int = 0,
+    start: Iterate | Result | np.ndarray | None = None,
+    threads: int | None = None,
+    callback: Callable[[Evaluation], bool | None] | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> Result:
+    """The same as :func:`minimize` without its warning, for callers that look at ``converged`` themselves."""
     _check_limits(tol, max_passes, time_limit, seed, threads)
     if not isinstance(problem, Objective):
         raise TypeError(
@@ -96,12 +131,7 @@ def minimize(
     begin = _as_start(problem, start, run.key, rng)
     iterates = chosen.run(problem, start=begin, rng=rng, accuracy=run.target, **options)
     with progress_bar(chosen.name, progress, max_passes) as run.show:
-        result = run.until_done(iterates, begin or _origin(problem), rng, max_passes, time_limit)
-    if not result.converged and tol > 0.0 and result.status in ADVICE:
-        from sklearn.exceptions import ConvergenceWarning  # here, for it takes half as long to import as all of fenchel
-
-        warnings.warn(f"{result.message} {ADVICE[result.status]}", ConvergenceWarning, stacklevel=2)
-    return result
+        return run.until_done(iterates, begin or _origin(problem), rng, max_passes, time_limit, chosen.looks_first)
 
 
 def find_solver(problem: Any, name: str, options: dict[str, Any]) -> tuple[Solver, dict[str, Any]]:
@@ -143,12 +173,13 @@ class _Run:
     ) -> None:
         self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
         self.objective, self.bound, self.proven = self._objective_at_zero(), -math.inf, -math.inf
-        self.target = tol * self.objective
+        self.target = tol * (problem.scale if problem.in_memory else self.objective)
         # What a solver's private state depends on: it is worth nothing, or worse, to any other run.
         self.key = (solver, tuple(sorted(options.items())), problem.token, self.target if problem.in_memory else None)
         self.history = History()
         self.w: np.ndarray = problem.origin
         self.alpha: np.ndarray | None = None
+        self.sure = False  # whether the bound of alpha rests on a v that was computed from it, and not updated step by step
         self.solver_seconds, self.began = 0.0, time.perf_counter()
         self.evaluated = math.inf if not problem.in_memory else -1.0
         self.next_evaluation = 1.0 if problem.in_memory else 0.0
@@ -162,12 +193,19 @@ class _Run:
         return gap_between(self.objective, self.bound)
 
     def until_done(
-        self, iterates: Iterator[Iterate], begin: Iterate, rng: np.random.Generator, max_passes: float, time_limit: float | None
+        self,
+        iterates: Iterator[Iterate],
+        begin: Iterate,
+        rng: np.random.Generator,
+        max_passes: float,
+        time_limit: float | None,
+        looks_first: bool,
     ) -> Result:
         iterate, status = begin, None
         try:
             self._follow(begin)
-            status = self.evaluate(begin) or self._limit_reached(0.0, max_passes, time_limit)
+            limit = self._limit_reached(0.0, max_passes, time_limit)
+            status = limit if looks_first and limit is None else self.evaluate(begin) or limit
             while status is None:
                 clock = time.perf_counter()
                 try:
@@ -181,7 +219,7 @@ class _Run:
                     self.solver_seconds += time.perf_counter() - clock
                 self._follow(iterate)
                 limit = self._limit_reached(iterate.passes, max_passes, time_limit)
-                if limit or iterate.passes >= self.next_evaluation:
+                if limit or iterate.done or iterate.passes >= self.next_evaluation:
                     status = self.evaluate(iterate) or limit
         except KeyboardInterrupt:
             status = "interrupted"
@@ -241,12 +279,12 @@ class _Run:
         if source is not None:
             self.proven = max(self.proven, bound)
         if bound > self.bound:
-            self.bound, self.alpha = bound, alpha.copy()
+            self.bound, self.alpha, self.sure = bound, alpha.copy(), iterate.done
         self.bound = max(self.bound, self.proven)
 
     def _verify(self, final: bool = False) -> bool:
         """Recompute the bound from α alone: what is reported does not rest on v, which solvers update step by step."""
-        if self.alpha is not None and hasattr(self.problem.loss, "conjugate"):
+        if self.alpha is not None and not self.sure and hasattr(self.problem.loss, "conjugate"):
             # What was far from the tolerance was not worth a search on the way; what is reported is.
             wanted = math.inf if final and self.gap > self.target else self.objective - self.target
             self.bound = max(self.proven, self.problem.lower_bound(self.alpha, objective=self.objective, wanted=wanted))

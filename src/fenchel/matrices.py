@@ -6,6 +6,7 @@ Row views (``DenseRows``, ``CsrRows``) have the same methods, so a kernel is wri
     dots, adds:  the same for K outputs, w holding coordinate j of output k at j·K + k
     dot4, add4:  the same for four outputs v[:, lane, 0:4] of a plain array: unrolled, for a fraction of what four times one costs
     norm(i, order) = ‖x_i‖_order    count(i) = entries stored in row i
+    square(i, h) = Σ_j h_j x_ij²
 
 where w is any of the weights of :mod:`fenchel.weights`. Columns of X are the rows of Xᵀ: CSC storage is CsrRows of Xᵀ.
 Values may be float32 or float64; sums are always float64, for a certificate is worth no more than its arithmetic.
@@ -95,6 +96,13 @@ class DenseRows(NamedTuple):
     def count(self, i):
         return self.values.shape[1]
 
+    @reassociated
+    def square(self, i, h):
+        total = 0.0
+        for j in range(self.values.shape[1]):
+            total += h[j] * self.values[i, j] * self.values[i, j]
+        return total
+
 
 @compiled
 class CsrRows(NamedTuple):
@@ -164,6 +172,12 @@ class CsrRows(NamedTuple):
     def count(self, i):
         return self.indptr[i + 1] - self.indptr[i]
 
+    def square(self, i, h):
+        total = 0.0
+        for e in range(np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])):
+            total += h[np.uintp(self.indices[e])] * self.data[e] * self.data[e]
+        return total
+
 
 @compiled
 class WithConstant(NamedTuple):
@@ -210,6 +224,68 @@ class WithConstant(NamedTuple):
 
     def count(self, i):
         return self.rows.count(i) + 1
+
+
+@compiled
+class WithConstantLine(NamedTuple):
+    """Columns as lines, with one more of the same value everywhere: the constant feature again, read by columns."""
+
+    lines: Any
+    scale: float
+    last: int
+    size: int
+
+    def dot(self, j, w):
+        if j != self.last:
+            return self.lines.dot(j, w)
+        total = 0.0
+        for i in range(self.size):
+            total += w.raw(i)
+        return self.scale * w.factor() * total
+
+    def add(self, j, c, w):
+        if j != self.last:
+            self.lines.add(j, c, w)
+        else:
+            change = 0.0
+            for i in range(self.size):
+                change += w.shift(i, c * self.scale)
+            w.settle(change)
+
+    def dots(self, j, w, z):
+        if j != self.last:
+            self.lines.dots(j, w, z)
+        else:
+            z[:] = 0.0
+            for i in range(self.size):
+                for k in range(z.shape[0]):
+                    z[k] += self.scale * w.factor() * w.raw(i * z.shape[0] + k)
+
+    def adds(self, j, c, w):
+        if j != self.last:
+            self.lines.adds(j, c, w)
+        else:
+            change = 0.0
+            for i in range(self.size):
+                for k in range(c.shape[0]):
+                    change += w.shift(i * c.shape[0] + k, c[k] * self.scale)
+            w.settle(change)
+
+    def norm(self, j, order):
+        if j != self.last:
+            return self.lines.norm(j, order)
+        return abs(self.scale) * (1.0 if math.isinf(order) else self.size ** (1.0 / order))
+
+    def count(self, j):
+        return self.lines.count(j) if j != self.last else self.size
+
+    def square(self, j, h):
+        if j != self.last:
+            return self.lines.square(j, h)
+        total = 0.0
+        for i in range(self.size):
+            total += h[i]
+        return self.scale * self.scale * total
 
 
 @compiled
@@ -278,6 +354,7 @@ class Design:
         self.nnz += self.m * bool(intercept)
         self.threads = available_threads()
         self._csr: CsrRows | None = None
+        self._by_columns: Any = None
 
     @property
     def by_columns(self) -> bool:
@@ -308,6 +385,18 @@ class Design:
         return DenseRows(_writable(self.storage))
 
     @property
+    def lines(self) -> Any:
+        """The columns as kernels take them, as rows of Xᵀ, the constant feature included; copied once if X is stored by rows."""
+        if self._by_columns is None:
+            if not self.by_columns:
+                log.debug("X is stored by rows; coordinate methods need columns: copying %d values.", self.nnz)
+            if sp.issparse(self.storage):
+                self._by_columns = _csr_rows(self.storage.tocsc())
+            else:
+                self._by_columns = DenseRows(_writable(np.asfortranarray(self.storage).T))
+        return WithConstantLine(self._by_columns, self.intercept, self.columns, self.m) if self.intercept else self._by_columns
+
+    @property
     def _lines(self) -> tuple[Any, int]:
         """The storage's own lines (rows of X or of Xᵀ), without the constant feature, and how many there are."""
         if self.by_columns:
@@ -317,6 +406,8 @@ class Design:
 
     def matvec(self, w: np.ndarray) -> np.ndarray:
         """X·w, for one weight vector or one per output."""
+        if not w.any():
+            return np.zeros((self.m, *w.shape[1:]))
         product = self._product(w[: self.columns], forward=not self.by_columns, size=self.m)
         return product + self.intercept * w[-1] if self.intercept else product
 
@@ -333,12 +424,12 @@ class Design:
         bounds = self._shares(lines, count)
         if forward:
             dot: Any = rows_dot if one else rows_dots
-            self._in_parallel([(dot, lines, Plain(flat.reshape(-1)), a, b, out) for a, b in bounds])
+            in_parallel([(dot, lines, Plain(flat.reshape(-1)), a, b, out) for a, b in bounds])
             return out
         add: Any = rows_add if one else rows_adds
         parts = [out] + [np.zeros_like(out) for _ in bounds[1:]]
         jobs = zip(bounds, parts, strict=True)
-        self._in_parallel([(add, lines, flat, a, b, Plain(part.reshape(-1))) for (a, b), part in jobs])
+        in_parallel([(add, lines, flat, a, b, Plain(part.reshape(-1))) for (a, b), part in jobs])
         for part in parts[1:]:
             out += part
         return out
@@ -353,22 +444,23 @@ class Design:
         edges = [0, *(int(mark) for mark in marks), count]
         return list(itertools.pairwise(edges))
 
-    @staticmethod
-    def _in_parallel(jobs: list[tuple[Any, ...]]) -> None:
-        if len(jobs) == 1:
-            run, *arguments = jobs[0]
-            run(*arguments)
-            return
-        with ThreadPoolExecutor(len(jobs)) as pool:
-            for future in [pool.submit(*job) for job in jobs]:
-                future.result()
-
     def row_norms(self, order: float = 2.0, which: np.ndarray | None = None) -> np.ndarray:
         """‖x_i‖ of every row, or of some, the constant feature included."""
         which = np.arange(self.m) if which is None else which
         norms = np.empty(len(which))
         rows_norms(self.rows, float(order), which, norms)
         return norms
+
+
+def in_parallel(jobs: list[tuple[Any, ...]]) -> None:
+    """Call every job, a function with its arguments, in a thread of its own."""
+    if len(jobs) == 1:
+        run, *arguments = jobs[0]
+        run(*arguments)
+        return
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        for future in [pool.submit(*job) for job in jobs]:
+            future.result()
 
 
 def available_threads() -> int:

@@ -46,15 +46,21 @@ class Objective:
     n: int  #: features, the intercept included
     outputs: int  #: K for K classes, else 1
     intercept: float  #: the constant feature, 0 without one
+    free = False  #: whether the constant feature is an intercept that is not penalised
     in_memory = True  #: whether rows can be read again
 
     def __init__(self, loss: Any, regularizer: Any, intercept: float) -> None:
         self.loss = checked_part(loss, "loss", ("value", "derivative"), losses())
         self.regularizer = checked_part(regularizer, "regularizer", ("separable",), regularizers())
         if not is_number(intercept) or not math.isfinite(intercept):
-            raise ValueError(f"intercept={intercept}: give the constant feature a finite value, for instance 1.0.")
+            raise ValueError(f'intercept={intercept!r}: give the constant feature a finite value such as 1.0, or "free".')
         self.intercept = float(intercept)
         self.labels = getattr(loss, "labels", "real")
+
+    @property
+    def penalised(self) -> Any:
+        """The regularizer of the weights that have one."""
+        return self.regularizer.penalty if self.free else self.regularizer
 
     @property
     def vector_valued(self) -> bool:
@@ -122,11 +128,11 @@ class Objective:
         """Whether loss and regularizer fit labels like these and weights of this shape."""
         if is_foreign(self.loss):
             try_loss(self.loss, y, self.outputs)
-        size = self.n * self.outputs
+        size = self.n * self.outputs - self.free
         for name in ("lower", "upper"):
             bound = getattr(self.regularizer, name, None)
             if bound is not None and bound.size not in (1, size):
-                counted = " (the intercept's counts)" if self.intercept else ""
+                counted = " (the intercept's counts)" if self.intercept and not self.free else ""
                 raise ValueError(f"Box has {bound.size} {name} bounds for {size} weights{counted}: give one, or one for each weight.")
 
     def _as_weights(self, w: Any) -> np.ndarray:

@@ -17,17 +17,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 
 from fenchel.checks import checked_labels, checked_weights
+from fenchel.intercept import Free
 from fenchel.matrices import Design
-from fenchel.numeric import row_order
+from fenchel.numeric import TINY, row_order
 from fenchel.objective import Chunk, Objective
-from fenchel.sums import (
-    sum_conjugates,
-    sum_losses,
-)
+from fenchel.sums import sum_conjugates, sum_losses
 
+FREE = "free"
+BALANCED = 1e-12  # of Σ|s_i α_i|: a sum this small is 0 but for rounding
+ROUNDING = float(np.finfo(float).eps)
+FARTHEST = 1e15  # that a best intercept is looked for
 FAR = 10.0  # gaps this many times the one wanted are not worth a search for the best c
 PIECE = 1 << 18  # rows handed out at a time at most, so that limits and interrupts are heard in time
 SCALING_STEPS = 12  # evaluations of D(cα) spent on finding the best c
@@ -39,7 +41,7 @@ class Problem(Objective):
     X is a NumPy array (C or Fortran order) or a SciPy sparse matrix (CSR, CSC), float32 or float64, and is not copied
     unless its layout forces it. Labels are −1 and +1 for binary losses, 0 … K−1 for multiclass ones, else any numbers.
     ``intercept``, if not 0, is the value of a constant feature added to every row; its weight is penalised like any
-    other, the less the larger the value.
+    other, the less the larger the value, or with ``intercept="free"`` not at all.
 
     >>> import fenchel as fl
     >>> X, y = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), np.array([1.0, -1.0, 1.0])
@@ -49,18 +51,28 @@ class Problem(Objective):
     True
     """
 
-    def __init__(self, X: Any, y: Any, loss: Any, regularizer: Any, *, sample_weight: Any = None, intercept: float = 0.0) -> None:
-        super().__init__(loss, regularizer, intercept)
-        self.design = Design(X, intercept)
+    def __init__(self, X: Any, y: Any, loss: Any, regularizer: Any, *, sample_weight: Any = None, intercept: float | str = 0.0) -> None:
+        self.free = isinstance(intercept, str) and intercept == FREE
+        super().__init__(loss, regularizer, 1.0 if self.free else intercept)  # type: ignore[arg-type]
+        self.design = Design(X, self.intercept)
         self.m, self.n = self.design.m, self.design.n
         self.y, self.outputs = checked_labels(y, self.m, self.labels, type(loss).__name__)
         self._check_fit(self.y)
+        if self.free:
+            self.regularizer = self._freed(self.regularizer)
         self.share = checked_weights(sample_weight, self.m) / self.m  # s_i / m
+        self.memo: dict[str, Any] = {}  # what solvers keep for problems that differ in their regularizer only
         self.token = uuid.uuid4().hex  # tells an iterate of this problem from one of another
 
     def __repr__(self) -> str:
         kind = type(self.design.storage).__name__
         return f"Problem({self.m:,} x {self.n:,} {kind}, {self.loss!r}, {self.regularizer!r})"
+
+    def _freed(self, regularizer: Any) -> Any:
+        """The same regularizer with the intercept left alone."""
+        if self.vector_valued:
+            raise ValueError('intercept="free" is for losses with one output: give the constant feature a value instead, such as 10.0.')
+        return regularizer if isinstance(regularizer, Free) else Free(regularizer, self.n - 1)
 
     @property
     def dual_shape(self) -> tuple[int, ...]:
@@ -95,9 +107,17 @@ class Problem(Objective):
     def subgradient(self, w: np.ndarray, rows: Any) -> np.ndarray:
         """A subgradient at w of the objective on some rows only: a stochastic oracle, unbiased for uniform rows."""
         w = self._as_weights(w)
+        some = self.on_rows(rows)
+        return some._changed(share=self.share[rows] * (self.m / some.m)).gradient(w)
+
+    def on_rows(self, rows: Any) -> Problem:
+        """The same problem on some of the rows, their weights adding up to 1 again."""
         design = Design(self.design.storage[rows], self.design.intercept)
-        share = self.share[rows] * (self.m / design.m)
-        return self._changed(design=design, m=design.m, y=self.y[rows], share=share).gradient(w)
+        design.threads = self.design.threads
+        share = self.share[rows]
+        if not share.sum() > 0.0:
+            raise ValueError("These rows have no weight at all: take others, or give them sample weights above 0.")
+        return self._changed(design=design, m=design.m, y=self.y[rows], share=share / share.sum(), memo={})
 
     def chunks(self, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[Chunk]:
         """The rows in the order that ``sampling`` names, pass after pass without end, in pieces of whole batches."""
@@ -129,6 +149,8 @@ class Problem(Objective):
     def dual_objective(self, alpha: np.ndarray) -> float:
         """D(α), minus infinity where α is not feasible."""
         alpha = self._as_dual(alpha)
+        if self.free and not self._is_balanced(alpha):
+            return -math.inf
         return self._dual_value(alpha, self.adjoint(alpha), 1.0, math.inf, None)
 
     def is_dual_point(self, alpha: np.ndarray) -> bool:
@@ -157,6 +179,10 @@ class Problem(Objective):
         conjugate of a loss that has none. There is no search once the bound is ``wanted``, or while it is far from it.
         """
         alpha = self._as_dual(alpha)
+        if self.free and not self._is_balanced(alpha):
+            alpha, v, z = self._balanced(alpha), None, None
+            if not hasattr(self.loss, "conjugate"):
+                return -math.inf
         v = self.adjoint(alpha) if v is None else v
 
         def value(c: float) -> float:
@@ -174,6 +200,38 @@ class Problem(Objective):
             return best
         found = minimize_scalar(lambda c: -value(c), bounds=(0.0, corner), method="bounded", options={"maxiter": SCALING_STEPS})
         return max(best, -float(found.fun))
+
+    # ---- a free intercept ----
+
+    def best_intercept(self, z: np.ndarray) -> float:
+        """The b that minimises the mean loss of z + b, for a smooth loss: where the weighted slopes add up to 0."""
+
+        def slope(b: float) -> float:
+            return -float(self.slopes(z + b, self.y) @ self.share)
+
+        first = slope(0.0)
+        if not abs(first) > ROUNDING * float(np.abs(self.slopes(z, self.y)) @ self.share):
+            return 0.0
+        # The slope rises by at most 1/γ a unit: the minimum is at least this far away.
+        near, far = 0.0, -first / getattr(self.loss, "smoothness", lambda: 1.0)()
+        while slope(far) * first > 0.0:
+            near, far = far, 2.0 * far
+            if abs(far) > FARTHEST:
+                return 0.0  # there is none: labels of one class only
+        return float(brentq(slope, near, far, xtol=ROUNDING * abs(far), rtol=4.0 * ROUNDING, disp=False))
+
+    def _is_balanced(self, alpha: np.ndarray) -> bool:
+        """Whether Σ s_i α_i = 0, which a free intercept asks of a dual point, up to rounding."""
+        weighted = alpha * self.share
+        return bool(abs(weighted.sum()) <= BALANCED * np.abs(weighted).sum())
+
+    def _balanced(self, alpha: np.ndarray) -> np.ndarray:
+        """α with the sign that weighs more scaled down: nearer to 0 it stays in the domain of φ*, for φ ≥ 0."""
+        weighted = alpha * self.share
+        gains, losses = float(weighted.clip(min=0.0).sum()), float(-weighted.clip(max=0.0).sum())
+        if gains > losses:
+            return np.where(alpha > 0.0, alpha * (losses / gains), alpha)
+        return np.where(alpha < 0.0, alpha * (gains / max(losses, TINY)), alpha)
 
     def _dual_value(self, alpha: np.ndarray, v: np.ndarray, c: float, objective: float, z: np.ndarray | None) -> float:
         return -self.mean_conjugate(alpha, c, z) - self.penalty_conjugate(c * v.reshape(-1), objective)
@@ -194,6 +252,12 @@ class Problem(Objective):
     def objective_at_zero(self) -> float:
         """P(0): the scale of every tolerance. (P at the nearest feasible point where 0 is outside the domain of Ω.)"""
         return self.objective(self.origin)
+
+    @cached_property
+    def scale(self) -> float:
+        """What tolerances are relative to: P(0), or P(0) less the smallest Ω where a negative Ω leaves nothing of P(0)."""
+        at_zero = self.objective_at_zero
+        return at_zero if at_zero > 0.0 else at_zero + self.penalty_conjugate(np.zeros(math.prod(self.shape)))
 
     @property
     def threads(self) -> int:
@@ -227,9 +291,12 @@ class Problem(Objective):
 
     def replace(self, *, loss: Any = None, regularizer: Any = None) -> Problem:
         """The same data under another loss or regularizer; nothing is copied or checked again."""
-        known = {"row_norms": self.row_norms, "radius": self.radius}
+        known: dict[str, Any] = {name: vars(self)[name] for name in ("row_norms", "radius") if name in vars(self)}
+        if loss is not None:
+            known["memo"] = {}
         loss = self.loss if loss is None else loss  # a loss without fields is an empty tuple, and false
         regularizer = self.regularizer if regularizer is None else regularizer
+        regularizer = self._freed(regularizer) if self.free else regularizer
         return self._changed(loss=loss, regularizer=regularizer, **known)
 
     def with_threads(self, threads: int | None) -> Problem:

@@ -38,6 +38,7 @@ class Iterate(NamedTuple):
     lower_bound: float = -math.inf  #: a lower bound on the optimum that the solver itself proves
     state: dict[str, Any] = {}  #: whatever else the solver needs to go on
     regularizer: Any = None  #: the one w is for, from a solver that chooses its strength
+    done: bool = False  #: the solver takes this for the end: alpha, v and z are complete and newly computed, to be looked at now
 
     def copy(self) -> Iterate:
         """The same iterate in memory of its own."""

@@ -34,6 +34,9 @@ class Huber(NamedTuple):
     def derivative(self, z, y):
         return clip(z - y, -self.delta, self.delta)
 
+    def curvature(self, z, y):
+        return 1.0 if abs(z - y) <= self.delta else 0.0
+
     def conjugate(self, u, y):
         return u * y + 0.5 * u * u if abs(u) <= self.delta else math.inf
 

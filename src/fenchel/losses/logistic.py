@@ -30,6 +30,10 @@ class Logistic(NamedTuple):
     def derivative(self, z, y):
         return -y * sigmoid(-y * z)
 
+    def curvature(self, z, y):
+        e = math.exp(-abs(z))
+        return e / (1.0 + e) ** 2
+
     def conjugate(self, u, y):
         a = -u * y
         return xlogx(a) + xlogx(1.0 - a) if 0.0 <= a <= 1.0 else math.inf

@@ -37,6 +37,9 @@ class SmoothHinge(NamedTuple):
     def derivative(self, z, y):
         return -y * clip((1.0 - y * z) / self.gamma, 0.0, 1.0)
 
+    def curvature(self, z, y):
+        return 1.0 / self.gamma if 0.0 < 1.0 - y * z < self.gamma else 0.0
+
     def conjugate(self, u, y):
         return u * y + 0.5 * self.gamma * u * u if -1.0 <= u * y <= 0.0 else math.inf
 

@@ -25,6 +25,9 @@ class Squared(NamedTuple):
     def derivative(self, z, y):
         return z - y
 
+    def curvature(self, z, y):
+        return 1.0
+
     def conjugate(self, u, y):
         return u * y + 0.5 * u * u
 

@@ -26,6 +26,9 @@ class SquaredHinge(NamedTuple):
     def derivative(self, z, y):
         return -y * max(0.0, 1.0 - y * z)
 
+    def curvature(self, z, y):
+        return 1.0 if y * z < 1.0 else 0.0
+
     def conjugate(self, u, y):
         return u * y + 0.5 * u * u if u * y <= 0.0 else math.inf
 

@@ -28,14 +28,14 @@ import sys
 from typing import Any
 
 from fenchel import registry
-from fenchel.regularizers.box import Box
+from fenchel.regularizers.box import Box, Linear
 from fenchel.regularizers.elastic_net import ElasticNet
 from fenchel.regularizers.entropy import Entropy
 from fenchel.regularizers.l1 import L1
 from fenchel.regularizers.l2 import L2
 from fenchel.regularizers.squared_lp import SquaredLp
 
-__all__ = ["L1", "L2", "Box", "ElasticNet", "Entropy", "SquaredLp"]
+__all__ = ["L1", "L2", "Box", "ElasticNet", "Entropy", "Linear", "SquaredLp"]
 
 
 def regularizers() -> dict[str, Any]:

@@ -43,6 +43,45 @@ class NoPenalty(NamedTuple):
 
 
 @compiled
+class Linear(NamedTuple):
+    """Ω = <slope, w>, for use inside a box: the linear term of a dual problem.
+
+    >>> Box(0.0, 1.0, Linear(-0.5)).term(0.4, 0)
+    -0.2
+    """
+
+    slope: Vector
+
+    @property
+    def smooth(self):
+        return True
+
+    def at(self, j):
+        return self.slope[j] if self.slope.shape[0] > 1 else self.slope[0]
+
+    def term(self, w, j):
+        return self.at(j) * w
+
+    def link(self, v, j):
+        return 0.0 if v == self.at(j) else math.copysign(math.inf, v - self.at(j))
+
+    def prox(self, x, step, j):
+        return x - step * self.at(j)
+
+    def derivative(self, w, j):
+        return self.at(j)
+
+    def strong_convexity(self):
+        return 0.0
+
+    def with_l2(self, extra):
+        raise ValueError("Linear has no curvature of its own to add to: use solver='scd', 'cyclic-cd', 'fista' or 'lbfgs'.")
+
+    def times(self, c):
+        return Linear(c * self.slope)
+
+
+@compiled
 class Box(NamedTuple):
     """Bounds on every weight, with any penalty that is a sum over weights.
 
@@ -68,13 +107,13 @@ class Box(NamedTuple):
             raise ValueError("Box(lower, upper): every lower bound must be a number not above its upper bound.")
         if isinstance(self.penalty, Box):
             raise ValueError("Box takes no other box as its penalty: give the tighter of the bounds.")
-        if not getattr(self.penalty, "separable", isinstance(self.penalty, NoPenalty)):
+        if not getattr(self.penalty, "separable", isinstance(self.penalty, (NoPenalty, Linear))):
             raise ValueError(
                 f"Box takes a penalty that is a sum over weights, such as L2 or ElasticNet; {type(self.penalty).__name__} is not."
             )
-        if isinstance(self.penalty, NoPenalty) and not self.bounded():
+        if isinstance(self.penalty, (NoPenalty, Linear)) and not self.bounded():
             raise ValueError(
-                "Box without a penalty needs finite bounds, or no certificate exists: give them, or a penalty such as L2(1e-6)."
+                "Box without a penalty that grows needs finite bounds, or no certificate exists: give them, or a penalty such as L2(1e-6)."
             )
 
     def low(self, j):

@@ -8,6 +8,7 @@ Its keyword options are the user's: they are checked by name against the signatu
 
 from __future__ import annotations
 
+import functools
 import sys
 
 from fenchel import registry
@@ -16,11 +17,12 @@ from fenchel.solvers.base import Solver, solver
 __all__ = ["Solver", "solver", "solvers"]
 
 
+@functools.cache
 def solvers() -> dict[str, Solver]:
     """Every solver of the package by name.
 
-    >>> sorted(solvers())
-    ['accelerated-sdca', 'adaptive', 'fista', 'lbfgs', 'optimistic', 'pegasos', 'pgs', 'proximal', 'sdca', 'smidas', 'truncgrad']
+    >>> print(*sorted(solvers()))
+    accelerated-sdca adaptive cyclic-cd fista gcd lbfgs optimistic pegasos pgs proximal scd sdca smidas truncgrad working-set
     """
     found = registry.members(sys.modules[__name__], lambda x: isinstance(x, Solver))
     return {entry.name: entry for entry in found.values()}

@@ -36,7 +36,7 @@ from fenchel.losses.smoothed import Smoothed, SmoothedVector
 from fenchel.numeric import block_shuffled
 from fenchel.problem import Problem
 from fenchel.result import Iterate
-from fenchel.solvers.base import dual_steps, separable, smooth_or_smoothable, solver
+from fenchel.solvers.base import dual_steps, penalised_throughout, separable, smooth_or_smoothable, solver
 from fenchel.solvers.sdca import curvatures, sdca, sdca_pass, sdca_vector_pass, start_alpha, with_dual_step
 from fenchel.weights import read_weights, weights_of
 
@@ -48,7 +48,7 @@ GROWN = 1.2  # how much ‖w − y‖² may grow before momentum starts over
 CROWDED_PULL = 3.0  # rows that share most coordinates undo one another's steps: hold them closer to y
 
 
-@solver("accelerated-sdca", needs=(dual_steps, separable, smooth_or_smoothable))
+@solver("accelerated-sdca", needs=(dual_steps, separable, smooth_or_smoothable, penalised_throughout))
 def accelerated_sdca(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, variant: str = "faithful"
 ) -> Iterator[Iterate]:

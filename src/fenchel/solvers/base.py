@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fenchel.problem import Problem
-from fenchel.regularizers import L1, L2
+from fenchel.regularizers import L1, L2, ElasticNet
 from fenchel.result import Iterate
 
 Need = Callable[[Problem], str | None]  # None if met, else what is missing as the end of a sentence
@@ -23,6 +23,7 @@ class Solver:
     run: Callable[..., Iterator[Iterate]]
     needs: tuple[Need, ...]
     online: bool = False  #: whether it can learn from rows that are read once
+    looks_first: bool = False  #: whether its first iterate is the start itself, with its certificate
 
     def refusal(self, problem: Problem) -> str | None:
         """Why the solver can't take this problem, or None if it can."""
@@ -37,9 +38,11 @@ class Solver:
         return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
 
 
-def solver(name: str, needs: tuple[Need, ...], online: bool = False) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
+def solver(
+    name: str, needs: tuple[Need, ...], online: bool = False, looks_first: bool = False
+) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
     """Make a generator function a solver that ``minimize`` finds by name; ``online`` ones take streams as well."""
-    return lambda run: Solver(name, run, needs, online)
+    return lambda run: Solver(name, run, needs, online, looks_first)
 
 
 # ---- what a solver may need ----
@@ -81,8 +84,15 @@ def smooth_or_smoothable(problem: Problem) -> str | None:
 
 def strongly_convex_regularizer(problem: Problem) -> str | None:
     """Curvature in every direction."""
+    if problem.free:
+        return penalised_throughout(problem)
     regularizer = problem.regularizer
     return None if regularizer.strong_convexity() > 0.0 else f"a strongly convex regularizer, and {_name(regularizer)} is not"
+
+
+def penalised_throughout(problem: Problem) -> str | None:
+    """No weight that is free."""
+    return "an intercept that is penalised, such as intercept=10.0, and this one is free" if problem.free else None
 
 
 def bounded_slopes(problem: Problem) -> str | None:
@@ -101,11 +111,21 @@ def has_bounded_slopes(problem: Problem) -> bool:
 
 def ridge(problem: Problem) -> str | None:
     """λ/2·‖w‖² and nothing else."""
+    if problem.free:
+        return penalised_throughout(problem)
     return None if isinstance(problem.regularizer, L2) else f"the ridge penalty L2, and {_name(problem.regularizer)} is not it"
+
+
+def sparse_penalty(problem: Problem) -> str | None:
+    """l1·‖w‖₁, alone or with l2/2·‖w‖²."""
+    found = isinstance(problem.penalised, (L1, ElasticNet))
+    return None if found else f"L1 or ElasticNet, and {_name(problem.penalised)} is neither"
 
 
 def lasso(problem: Problem) -> str | None:
     """σ‖w‖₁ and nothing else."""
+    if problem.free:
+        return penalised_throughout(problem)
     return None if isinstance(problem.regularizer, L1) else f"the lasso penalty L1, and {_name(problem.regularizer)} is not it"
 
 

@@ -21,7 +21,7 @@ from fenchel.solvers.base import smooth_loss, solver
 
 def smooth_regularizer(problem: Problem) -> str | None:
     """A differentiable regularizer, or bounds around one."""
-    regularizer = getattr(problem.regularizer, "penalty", problem.regularizer)
+    regularizer = getattr(problem.penalised, "penalty", problem.penalised)
     return None if getattr(regularizer, "smooth", False) else f"a smooth regularizer, and {type(regularizer).__name__} has corners"
 
 
@@ -57,10 +57,12 @@ def lbfgs(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, 
 
 
 def _bounds(problem: Problem) -> Any:
-    if not hasattr(problem.regularizer, "lower"):
+    box = problem.penalised
+    if not hasattr(box, "lower"):
         return None
-    size = problem.n * problem.outputs
-    return list(zip(np.broadcast_to(problem.regularizer.lower, size), np.broadcast_to(problem.regularizer.upper, size), strict=True))
+    size = problem.n * problem.outputs - problem.free
+    bounds = list(zip(np.broadcast_to(box.lower, size), np.broadcast_to(box.upper, size), strict=True))
+    return bounds + [(None, None)] * problem.free
 
 
 def each_callback(run: Callable[[Callable[[np.ndarray], None]], None]) -> Iterator[np.ndarray]:

@@ -1,0 +1,77 @@
+"""Least squares on many rows as least squares on as many rows as there are columns
+
+    ½·Σ_i s_i/m (<w, x_i> − y_i)² = ½·wᵀGw − <v, w> + ½·Σ_i s_i y_i²/m,     G = Xᵀ·diag(s/m)·X,  v = Xᵀ·diag(s/m)·y
+
+and with the eigenvalues and eigenvectors G = VΛVᵀ the first two terms are those of n rows √Λ·Vᵀ and targets √Λ⁻¹·Vᵀv, but for another constant.
+Once G is known nothing depends on the number of rows any more. A free intercept is minimised over: X and y are centred in G and v.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fenchel.coordinate.gram import gram, one_thread
+from fenchel.losses import Squared
+from fenchel.problem import Problem
+from fenchel.result import Iterate, Result
+
+MOST_COLUMNS = 1000  # eigenvectors of more take longer than they save
+TALL = 4  # rows for each column, at least
+DEPENDENT = 1e-13  # of the largest eigenvalue: smaller ones are rounding
+TIGHTEST = 1e-9  # tolerance that the rounding of products leaves room for
+
+
+class Reduction:
+    """A smaller problem with the same minimisers, and what takes its answers back.
+
+    >>> from fenchel.regularizers import L1
+    >>> X = np.asfortranarray(np.random.default_rng(0).standard_normal((50, 3)))
+    >>> problem = Problem(X, X[:, 0], Squared(), L1(0.1))
+    >>> small = Reduction(problem)
+    >>> small.problem.m, abs(small.problem.objective(np.ones(3)) + small.constant - problem.objective(np.ones(3))) < 1e-12
+    (3, True)
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        design, share = problem.design, problem.share
+        columns = np.arange(design.columns)
+        lines = design.lines.lines if problem.free else design.lines
+        with one_thread:
+            G = gram(lines.values, columns, None, share, design.threads)
+        v = design.rmatvec(share * problem.y)[: design.columns]
+        self.free, self.mean = problem.free, 0.0
+        self.means = np.zeros(design.columns)
+        square = float(share @ problem.y**2)
+        if self.free:
+            self.means, self.mean = design.rmatvec(share)[:-1], float(share @ problem.y)
+            G -= np.outer(self.means, self.means)
+            v = v - self.mean * self.means
+            square -= self.mean**2
+        values, vectors = np.linalg.eigh(G)
+        kept = values > DEPENDENT * max(float(values[-1]), 0.0)
+        root = np.sqrt(values[kept])
+        rows, targets = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ v / root
+        scale = np.sqrt(max(1, len(root)))  # the mean over rows takes it out again
+        if not len(root):
+            rows, targets = np.zeros((1, design.columns)), np.zeros(1)
+        self.problem = Problem(np.asfortranarray(scale * rows), scale * targets, Squared(), problem.penalised)
+        self.constant = 0.5 * (square - float(targets @ targets))
+
+    def taken_back(self, result: Result, problem: Problem, tol: float) -> Result:
+        """A result of the smaller problem as one of the problem itself; the dual point and the iterate stay behind."""
+        w = np.append(result.w, self.mean - float(self.means @ result.w)) if self.free else result.w
+        coef, intercept = problem.split(w)
+        objective, bound = result.objective + self.constant, result.dual_objective + self.constant
+        return replace(
+            result, w=w, coef=coef, intercept=intercept, objective=objective, dual_objective=bound, alpha=None, tol=tol, iterate=Iterate(w)
+        )
+
+
+def reducible(problem: Problem, tol: float) -> bool:
+    """Whether it is least squares on dense X with many more rows than columns."""
+    design = problem.design
+    dense = isinstance(design.storage, np.ndarray) and (problem.free or not design.intercept)
+    fits = TALL * design.columns <= problem.m and design.columns <= MOST_COLUMNS and tol >= TIGHTEST
+    return isinstance(problem.loss, Squared) and dense and fits

@@ -1,0 +1,69 @@
+"""Ω(w) = penalty of the first weights; those from ``first`` on are free: an intercept that is not penalised"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from fenchel.compiled import compiled
+from fenchel.sums import sum_conjugate_terms
+
+
+@compiled
+class Free(NamedTuple):
+    """A penalty that leaves the last weights alone, as ``Problem(intercept="free")`` makes it.
+
+    >>> from fenchel.regularizers import L1
+    >>> Free(L1(0.5), 2).term(-3.0, 0), Free(L1(0.5), 2).term(-3.0, 2)
+    (1.5, 0.0)
+    """
+
+    penalty: Any
+    first: int
+
+    @property
+    def separable(self):
+        return True
+
+    @property
+    def smooth(self):
+        return getattr(self.penalty, "smooth", False)
+
+    def check(self):
+        if not self.penalty.separable:
+            raise ValueError(
+                f'intercept="free" needs a penalty that is a sum over weights, and {type(self.penalty).__name__} is not: '
+                "give the constant feature a value instead, for instance intercept=10.0."
+            )
+
+    def term(self, w, j):
+        return self.penalty.term(w, j) if j < self.first else 0.0
+
+    def conjugate_term(self, v, j):
+        # <v, w> is bounded at a free weight only where v = 0, which Problem sees to but for rounding.
+        return self.penalty.conjugate_term(v, j) if j < self.first else 0.0
+
+    def link(self, v, j):
+        return self.penalty.link(v, j) if j < self.first else (0.0 if v == 0.0 else math.copysign(math.inf, v))
+
+    def prox(self, x, step, j):
+        return self.penalty.prox(x, step, j) if j < self.first else x
+
+    def derivative(self, w, j):
+        return self.penalty.derivative(w, j) if j < self.first else 0.0
+
+    def strong_convexity(self):
+        return 0.0
+
+    def domain_scale(self, v):
+        """The largest c for which Ω*(cv) is finite, v being 0 at the free weights."""
+        return self.penalty.domain_scale(v[: self.first]) if self.penalty.strong_convexity() == 0.0 else 1.0
+
+    def conjugate_within(self, v, objective):
+        """max <v,w> − Ω(w) over the w whose objective can be at most the given one, v being 0 at the free weights."""
+        if hasattr(self.penalty, "conjugate_within"):
+            return self.penalty.conjugate_within(v[: self.first], objective)
+        return float(sum_conjugate_terms(self.penalty.within(objective), v[: self.first]))
+
+    def times(self, c):
+        return Free(self.penalty.times(c), self.first)

@@ -1,0 +1,293 @@
+"""Regularization paths: min_w mean loss + strength·(l1_ratio·‖w‖₁ + (1 − l1_ratio)/2·‖w‖²) for many strengths, largest first
+
+The first strength is the smallest that gives w = 0, max_j |v_j| / l1_ratio at α = −φ'(0). Every solution is where the next one begins,
+and every point is certified like any other answer. With ``cv`` the same strengths are solved on each fold's training rows as well,
+folds side by side, and judged on the rows held out.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fenchel.checks import checked_whole, is_number
+from fenchel.coordinate.reduction import Reduction, reducible
+from fenchel.driver import solve
+from fenchel.matrices import available_threads
+from fenchel.numeric import TINY
+from fenchel.problem import Problem
+from fenchel.regularizers import L1, ElasticNet
+from fenchel.result import Result
+
+
+@dataclass(eq=False)
+class Path:
+    """Solutions for many strengths, largest strength first.
+
+    Attributes:
+        strengths: what the penalty is multiplied with; ``l1_ratio`` is the share of the l1 norm in it.
+        coefs: one row of weights for each strength, a sparse matrix (classes side by side for a loss with K outputs);
+            ``coef(k)`` is one of them as an ordinary array.
+        intercepts: the intercept at each strength.
+        columns: the table, by name: strength, objective, gap, nnz, passes, seconds, converged and, with ``cv``, validation_loss and
+            validation_sd (mean and standard deviation over folds of the mean loss on rows held out) and, for classification,
+            validation_error (the share of wrong signs or classes).
+    """
+
+    strengths: np.ndarray
+    l1_ratio: float
+    coefs: Any
+    intercepts: np.ndarray
+    columns: dict[str, np.ndarray]
+    tol: float
+    shape: tuple[int, ...] = field(repr=False)
+    folds: int = 0
+
+    def __len__(self) -> int:
+        return len(self.strengths)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.columns:
+            raise KeyError(f"there is no column {name!r}: the columns are {', '.join(self.columns)}")
+        return self.columns[name]
+
+    def __repr__(self) -> str:
+        first, last = self.strengths[0], self.strengths[-1]
+        best = f", best {self.strengths[self.best]:.3g}" if "validation_loss" in self.columns else ""
+        converged = int(self["converged"].sum())
+        nnz = int(self["nnz"].max())
+        return (
+            f"Path({len(self)} strengths from {first:.3g} to {last:.3g}{best}, {converged} certified to tol={self.tol:g}, nnz up to {nnz})"
+        )
+
+    def coef(self, k: int) -> np.ndarray:
+        """The weights of the columns of X at strength number k."""
+        return np.asarray(self.coefs[[k]].toarray()).reshape(self.shape)
+
+    @property
+    def best(self) -> int:
+        """The number of the strength with the smallest validation loss."""
+        if "validation_loss" not in self.columns:
+            raise ValueError("This path was computed without validation: give cv=5, for instance.")
+        return int(np.argmin(self["validation_loss"]))
+
+    @property
+    def best_within_error(self) -> int:
+        """The number of the largest strength whose validation loss is within one standard error of the smallest."""
+        best = self.best
+        limit = self["validation_loss"][best] + self["validation_sd"][best] / np.sqrt(self.folds)
+        return int(np.argmax(self["validation_loss"] <= limit))
+
+    def to_frame(self) -> Any:
+        """The table as a pandas DataFrame (pandas must be installed)."""
+        import pandas
+
+        return pandas.DataFrame(self.columns)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw weights, their number and, with ``cv``, the validation loss against strength; the axes (matplotlib must be installed).
+
+        ``axes`` are as many as there are curves, two or three, new ones if None.
+        """
+        import matplotlib.pyplot as plt
+
+        validated = "validation_loss" in self.columns
+        if axes is None:
+            _, axes = plt.subplots(1, 2 + validated, figsize=(4.5 * (2 + validated), 3.6), layout="constrained")
+        ever = np.unique(self.coefs.nonzero()[1])
+        axes[0].plot(self.strengths, self.coefs[:, ever].toarray(), linewidth=0.8)
+        axes[0].set(ylabel="weights", title=f"{len(ever)} of {self.coefs.shape[1]} weights ever used")
+        axes[1].plot(self.strengths, self["nnz"], color="black")
+        axes[1].set(ylabel="weights that are not zero")
+        if validated:
+            loss, sd = self["validation_loss"], self["validation_sd"]
+            axes[2].plot(self.strengths, loss, color="black")
+            axes[2].fill_between(self.strengths, loss - sd, loss + sd, color="black", alpha=0.15, linewidth=0)
+            axes[2].set(ylabel="loss on rows held out", title=f"best at {self.strengths[self.best]:.3g}")
+        for axis in axes:
+            axis.set(xscale="log", xlabel="strength")
+            axis.invert_xaxis()
+            if validated:
+                axis.axvline(self.strengths[self.best], color="grey", linestyle=":", linewidth=1)
+        return axes
+
+
+def path(
+    X: Any,
+    y: Any,
+    loss: Any,
+    *,
+    l1_ratio: float = 1.0,
+    strengths: Any = None,
+    n_strengths: int = 100,
+    ratio: float = 1e-3,
+    cv: int | Iterable[tuple[Any, Any]] | None = None,
+    intercept: float | str = 0.0,
+    sample_weight: Any = None,
+    solver: str = "auto",
+    tol: float = 1e-4,
+    max_passes: float = 1000,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Path:
+    """Solve a lasso, an elastic net or their relatives for many strengths, each certified to ``tol``.
+
+    Args:
+        X, y, loss, intercept, sample_weight: as in :class:`fenchel.Problem`.
+        l1_ratio: the share of the l1 norm in the penalty, above 0 and up to 1 (the lasso).
+        strengths: the strengths to solve for, in any order; by default ``n_strengths`` of them at even ratios, from the smallest
+            that gives w = 0 down to ``ratio`` times that.
+        cv: a number of folds (rows are shuffled by ``seed``; classes keep their shares), or pairs of training and test rows, as
+            scikit-learn's splitters give them.
+        solver, tol, max_passes, seed, threads: as in :func:`fenchel.minimize`, for every point.
+
+    >>> import fenchel as fl
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 20)); y = X[:, 0] - 2.0 * X[:, 1] + 0.1 * rng.standard_normal(100)
+    >>> found = fl.path(X, y, fl.Squared(), n_strengths=10, cv=5)
+    >>> found["nnz"][:3].tolist(), bool(found["converged"].all())
+    ([0, 2, 2], True)
+    >>> np.round(found.coef(found.best)[:2], 1).tolist()
+    [1.0, -2.0]
+    """
+    if not (is_number(l1_ratio) and 0.0 < l1_ratio <= 1.0):
+        raise ValueError(f"l1_ratio={l1_ratio!r}: give a number above 0 and up to 1, the lasso; a pure ridge penalty has no path to w = 0.")
+    problem = Problem(X, y, loss, penalty(1.0, l1_ratio), sample_weight=sample_weight, intercept=intercept)
+    grid = checked_strengths(strengths) if strengths is not None else even_strengths(problem, l1_ratio, n_strengths, ratio)
+    options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "solver": solver}
+    splits = list(folds(problem, cv, seed))
+    stop = threading.Event()
+    options["callback"] = lambda evaluation: stop.is_set()
+    if not splits:
+        found, scores = list(solve_all(problem, grid, l1_ratio, {**options, "threads": threads})), np.zeros((0, 0, 2))
+        return assembled(problem, grid, l1_ratio, found, scores, tol)
+    available = threads or available_threads()
+    workers = min(available, 1 + len(splits))
+    options["threads"] = max(1, available // workers)
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            whole = pool.submit(lambda: list(solve_all(problem, grid, l1_ratio, options)))
+            judged = [pool.submit(judge, problem, split, grid, l1_ratio, options) for split in splits]
+            return assembled(problem, grid, l1_ratio, whole.result(), np.array([task.result() for task in judged]), tol)
+        finally:
+            stop.set()  # an interrupt, or an error in one of them, ends the others
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def penalty(strength: float, l1_ratio: float) -> Any:
+    """strength·(l1_ratio·‖w‖₁ + (1 − l1_ratio)/2·‖w‖²)"""
+    return L1(strength) if l1_ratio == 1.0 else ElasticNet(l2=strength * (1.0 - l1_ratio), l1=strength * l1_ratio)
+
+
+def checked_strengths(strengths: Any) -> np.ndarray:
+    """The strengths given, largest first."""
+    given = np.atleast_1d(np.asarray(strengths, dtype=np.float64)).ravel()
+    if not given.size or not (np.isfinite(given) & (given > 0.0)).all():
+        raise ValueError("strengths must be positive numbers, at least one: to have them chosen, leave strengths=None.")
+    return np.sort(given)[::-1]
+
+
+def even_strengths(problem: Problem, l1_ratio: float, n_strengths: int, ratio: float) -> np.ndarray:
+    """Strengths at even ratios, from the smallest that gives w = 0 down to ``ratio`` times it."""
+    checked_whole("n_strengths", n_strengths)
+    if not (is_number(ratio) and 0.0 < ratio < 1.0):
+        raise ValueError(f"ratio={ratio!r}: give a number between 0 and 1, how small the last strength is against the first.")
+    largest = strength_of_zero(problem) / l1_ratio
+    if not largest > 0.0:
+        raise ValueError("w = 0 is optimal at every strength, for no column of X tells anything about y: check X and y, or give strengths.")
+    return largest * np.geomspace(1.0, ratio, n_strengths)
+
+
+def strength_of_zero(problem: Problem) -> float:
+    """The smallest l1 for which w = 0 (but for a free intercept) minimises mean loss + l1·‖w‖₁: max_j |v_j| at α = −φ'(0)."""
+    z = np.zeros(problem.dual_shape)
+    if problem.free:
+        z += problem.best_intercept(z)
+    _, v = problem.loss_gradient(z)
+    penalised = v[:-1] if problem.free else v
+    return float(np.abs(penalised).max())
+
+
+def solve_all(problem: Problem, grid: np.ndarray, l1_ratio: float, options: dict[str, Any]) -> Iterator[Result]:
+    """One strength after the other, each from where the last one ended; an interrupt leaves those that are done."""
+    small = Reduction(problem) if len(grid) > 1 and reducible(problem, options["tol"]) else None
+    solved, scaled = problem, options
+    if small is not None:
+        solved = small.problem
+        scaled = {**options, "tol": options["tol"] * problem.objective_at_zero / max(solved.objective_at_zero, TINY)}
+    start = None
+    for strength in grid:
+        result = solve(solved.replace(regularizer=penalty(float(strength), l1_ratio)), start=start, **scaled)
+        if result.status in ("interrupted", "callback"):
+            return
+        start = result.w
+        yield result if small is None else small.taken_back(result, problem, options["tol"])
+
+
+def folds(problem: Problem, cv: Any, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Training and test rows of every fold."""
+    if cv is None:
+        return
+    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        from sklearn.model_selection import KFold, StratifiedKFold  # here, for they take long to import
+
+        if not 2 <= cv <= problem.m:
+            raise ValueError(f"cv={cv}: give from 2 folds to as many as there are rows, {problem.m}.")
+        kind = KFold if problem.labels == "real" else StratifiedKFold
+        cv = kind(int(cv), shuffle=True, random_state=seed)
+    pairs = cv.split(problem.design.storage, problem.y) if hasattr(cv, "split") else cv
+    try:
+        splits = [(np.asarray(train), np.asarray(test)) for train, test in pairs]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"cv={cv!r}: give a number of folds, or pairs of training and test rows ({error}).") from None
+    if not splits:
+        raise ValueError("cv holds no folds: give a number of them, or pairs of training and test rows.")
+    yield from splits
+
+
+def judge(problem: Problem, split: tuple[np.ndarray, np.ndarray], grid: np.ndarray, l1_ratio: float, options: dict[str, Any]) -> np.ndarray:
+    """The mean loss and the share of errors on a fold's test rows, at each strength, of weights learnt from its training rows."""
+    train, test = (problem.on_rows(rows) for rows in split)
+    scores = []
+    for result in solve_all(train, grid, l1_ratio, options):
+        z = test.predict(result.w)
+        scores.append((test.mean_loss(z), test.share @ is_wrong(z, test.y, problem.labels)))
+    return np.array(scores)
+
+
+def is_wrong(z: np.ndarray, y: np.ndarray, labels: str) -> np.ndarray:
+    """Whether the prediction is of another class, 0 or 1; nan for numbers that are no classes."""
+    if labels == "class":
+        return (z.argmax(axis=1) != y).astype(float)
+    return (z * y <= 0.0).astype(float) if labels == "binary" else np.full(len(y), np.nan)
+
+
+def assembled(problem: Problem, grid: np.ndarray, l1_ratio: float, found: list[Result], scores: np.ndarray, tol: float) -> Path:
+    """The results as one path."""
+    grid = grid[: len(found)]
+    names = ("objective", "gap", "passes", "seconds", "converged")
+    columns = {"strength": grid, **{name: np.array([getattr(result, name) for result in found]) for name in names}}
+    columns["nnz"] = np.array([np.count_nonzero(result.coef) for result in found], dtype=np.int64)
+    if len(scores):
+        columns["validation_loss"], columns["validation_sd"] = scores[:, :, 0].mean(axis=0), scores[:, :, 0].std(axis=0)
+        if problem.labels != "real":
+            columns["validation_error"] = scores[:, :, 1].mean(axis=0)
+    failed = int((~columns["converged"]).sum())
+    if failed and tol > 0.0:
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(
+            f"{failed} of {len(grid)} strengths did not reach tol={tol:g}: give more max_passes.", ConvergenceWarning, stacklevel=3
+        )
+    size = problem.design.columns * problem.outputs
+    coefs = sp.vstack([sp.csr_array(result.coef.reshape(1, size)) for result in found] or [sp.csr_array((0, size))], format="csr")
+    shape = (problem.design.columns, problem.outputs) if problem.vector_valued else (problem.design.columns,)
+    intercepts = np.array([result.intercept for result in found])
+    return Path(grid, l1_ratio, coefs, intercepts, columns, tol, shape, len(scores))
