@@ -2,10 +2,10 @@
 
 Accurate means P(w) − P* ≤ tol·P(0), for tol 1e-3 and 1e-6, at l1 = λ_max/10, /100 and /1000, where λ_max is the smallest
 strength at which w = 0 is optimal. Peers' tolerances mean different things, so each peer is run down a ladder of its own,
-√10 a step; its time is that of the loosest setting whose objective is accurate enough. P* is the smallest objective that
-tight runs reach, and its duality gap is checked. Peers are called by their shortest way (no copies, no intercept) on data
-in the order they like best: Fortran order or CSC. fenchel's time includes setting up the problem and its certificate. All
-times are the best of three fits (one if it takes long), after one that compiles; "> s" is how long a peer was given in vain.
+√10 a step; its time is that of the loosest setting whose objective is accurate enough. P* is from a tight run of celer,
+whose duality gap is checked. Peers are called by their shortest way (no copies, no intercept) on data in the order they
+like best: Fortran order or CSC. fenchel's time includes setting up the problem and its certificate. All times are the best
+of three fits (one if it takes long), after one that compiles; "> s" is how long a peer was given in vain.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Time(NamedTuple):
     spent: float = 0.0  # on the longest attempt then
 
     def __str__(self) -> str:
-        return f"{self.seconds:.4f}" if math.isfinite(self.seconds) else f"> {self.spent:.2g}" if self.spent else "-"
+        return f"{self.seconds:.4f}" if math.isfinite(self.seconds) else f"> {self.spent:.2g}"
 
 
 class Data(NamedTuple):
@@ -191,7 +191,7 @@ class Score:
         """Note one cell; its end of the row."""
         best = min(others, key=others.get)
         if ours is None or math.isinf(min(ours.seconds, others[best].seconds)):
-            return best
+            return best if math.isfinite(others[best].seconds) else "none"
         self.ratios.append(ours.seconds / others[best].seconds)
         return f"{best:<12} {self.ratios[-1]:.2f}"
 

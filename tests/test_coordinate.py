@@ -34,18 +34,14 @@ def labels_for(loss, score):
     return np.where(score > 0, 1.0, -1.0) if loss.labels == "binary" else score
 
 
-QUICK, MORE = (
-    [fl.Logistic()],
-    [fl.Squared(), fl.SmoothHinge(0.5), fl.Huber(0.4), fl.SquaredHinge(), fl.Softmax(), fl.SmoothMulticlassHinge()],
-)
+MORE = [fl.Squared(), fl.SmoothHinge(0.5), fl.Huber(0.4), fl.SquaredHinge(), fl.Softmax(), fl.SmoothMulticlassHinge()]
+LOSSES = [fl.Logistic(), *(pytest.param(loss, marks=pytest.mark.slow) for loss in MORE)]
 PENALTIES = [fl.L1(0.01), fl.ElasticNet(l2=0.1, l1=0.02), fl.Box(-0.1, 0.3), fl.Box(0.0, np.inf, fl.L1(0.01)), fl.L2(0.1)]
 
 
 @pytest.mark.parametrize("beta", ["column", "global"])
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize(
-    "loss", QUICK + [pytest.param(loss, marks=pytest.mark.slow) for loss in MORE], ids=lambda loss: type(loss).__name__
-)
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
 def test_the_objective_never_rises(solver, loss, beta):
     X, score = some_data()
     for penalty, convert in zip(PENALTIES, itertools.cycle([np.asarray, sp.csr_array]), strict=False):
@@ -132,7 +128,7 @@ def test_restarts_take_the_best_of_several_runs_as_in_theorem_2():
 @pytest.mark.parametrize("kind", ["lasso", "elastic net", "logistic"])
 def test_agrees_with_scikit_learn_in_objective_and_support(solver, shape, kind):
     rng = np.random.default_rng(2)
-    m, n = shape
+    m = shape[0]
     X = rng.standard_normal(shape)
     score = X[:, 0] - 2.0 * X[:, 1] + 0.5 * rng.standard_normal(m)
     l1 = 0.05

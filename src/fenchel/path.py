@@ -242,7 +242,7 @@ def folds(problem: Problem, cv: Any, seed: int) -> Iterator[tuple[np.ndarray, np
             raise ValueError(f"cv={cv}: give from 2 folds to as many as there are rows, {problem.m}.")
         kind = KFold if problem.labels == "real" else StratifiedKFold
         cv = kind(int(cv), shuffle=True, random_state=seed)
-    pairs = cv.split(problem.design.storage, problem.y) if hasattr(cv, "split") else cv
+    pairs = cv.split(problem.design.storage, problem.y) if hasattr(cv, "split") and not isinstance(cv, str) else cv
     try:
         splits = [(np.asarray(train), np.asarray(test)) for train, test in pairs]
     except (TypeError, ValueError) as error:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.compiled import compiled, kernel
+from fenchel.numeric import soft_threshold
 
 SWEEPS = 3  # coordinate sweeps before conjugate gradients
 CONJUGATE = 20  # steps of conjugate gradients at first, and twice as many every time they come again
@@ -50,7 +51,6 @@ class Model(NamedTuple):
 
     lines: Any
     residual: Any
-    regularizer: Any
     l1: float
     l2: float
     which: np.ndarray
@@ -90,7 +90,7 @@ def minimise_by_columns(model, w, target, forcing, most, newton, u, q):
                 count += 1
         if newton and sweep % SWEEPS == 0 and changed <= SETTLED * count:
             S = support[:count]
-            x[:] = w
+            assign(x, w)
             mean = conjugate_gradients(model, S, w, x, slopes, r, p, image, u, q, 0.3 * target / size, steps)
             steps = min(2 * steps, MOST_CONJUGATE)
             go_towards(model, S, w, x, slopes, u, mean)
@@ -103,7 +103,8 @@ def coordinate_sweep(model, w):
     violation, size, changed = 0.0, 0.0, 0
     for k in range(w.shape[0]):
         old = w[k]
-        new = model.regularizer.prox(old - model.gradient(k) / model.curvature[k], 1.0 / model.curvature[k], model.which[k])
+        x = model.curvature[k] * old - model.gradient(k)
+        new = soft_threshold(x, model.l1) / (model.curvature[k] + model.l2)
         if new != old:
             w[k] = new
             model.move(k, new - old)
@@ -123,7 +124,8 @@ def conjugate_gradients(model, S, w, x, slopes, r, p, image, u, q, enough, most)
         p[a] = r[a] / (model.curvature[k] + model.l2)
     rz = preconditioned(model, S, r)
     moved = 0.0
-    u.v[:] = 0.0
+    for i in range(u.v.shape[0]):
+        u.v[i] = 0.0
     for _ in range(most):
         mean = multiply(model, S, p, q)
         curved = 0.0
@@ -167,7 +169,8 @@ def preconditioned(model, S, r):
 @compiled
 def multiply(model, S, p, q):
     """q = X_S·p, the mean taken from every column; Σ p_j x̄_j."""
-    q.v[:] = 0.0
+    for i in range(q.v.shape[0]):
+        q.v[i] = 0.0
     mean = 0.0
     for a in range(S.shape[0]):
         model.lines.add(model.which[S[a]], p[a], q)
@@ -182,65 +185,56 @@ def multiply(model, S, p, q):
 def go_towards(model, S, w, x, slopes, u, mean):
     """From w towards x, the better of two ways: as far as the first weight becomes zero, or with all those set to zero that would have
     changed their sign, to the minimum on the line. u = h·X(x − w), mean = Σ_j (x_j − w_j)·x̄_j."""
-    slope, curved = 0.0, squares(u.v, mean, model.residual.h)
     t, first = 1.0, -1
-    for a in range(S.shape[0]):
-        k = S[a]
-        slope += slopes[a] * (x[k] - w[k])
-        curved += model.l2 * (x[k] - w[k]) ** 2
+    for k in S:
         if x[k] * w[k] < 0.0 and w[k] / (w[k] - x[k]) < t:
             t, first = w[k] / (w[k] - x[k]), k
-    gain = -t * slope - 0.5 * t * t * curved
-    if first < 0:
-        step_along(model, S, w, x, 1.0, u, mean)
-        return
-    kept = x.copy()
-    all_mean = set_crossing_to_zero(model, S, w, x, 1.0, u) + mean
-    slope, curved = 0.0, squares(u.v, all_mean, model.residual.h)
-    for a in range(S.shape[0]):
-        slope += slopes[a] * (x[S[a]] - w[S[a]])
-        curved += model.l2 * (x[S[a]] - w[S[a]]) ** 2
-    all_t = min(1.0, -slope / curved) if slope < 0.0 and curved > 0.0 else 0.0
-    if -all_t * slope - 0.5 * all_t * all_t * curved >= gain:
-        step_along(model, S, w, x, all_t, u, all_mean)
-    else:
-        x[:] = kept
-        mean = all_mean + set_crossing_to_zero(model, S, w, x, -1.0, u)
-        x[:] = kept
-        step_along(model, S, w, x, t, u, mean)
-        w[first] = 0.0
-
-
-@compiled
-def set_crossing_to_zero(model, S, w, x, sign, u):
-    """Weights of x that have another sign than in w become zero, and u follows (or with sign −1 is as it was); the change of its mean."""
-    mean = 0.0
-    for a in range(S.shape[0]):
-        k = S[a]
-        if x[k] * w[k] < 0.0:
-            model.lines.add(model.which[k], -sign * x[k], u)
-            model.accesses[0] += model.lines.count(model.which[k])
-            mean -= sign * x[k] * model.means[k]
-            x[k] = 0.0
-    return mean
-
-
-@compiled
-def step_along(model, S, w, x, t, u, mean):
-    """w ← w + t·(x − w)"""
-    for a in range(S.shape[0]):
-        k = S[a]
+    if first >= 0:
+        slope, curved = along(model, S, w, x, slopes, u, mean)
+        gain = -t * slope - 0.5 * t * t * curved
+        whole_x, whole_u, whole_mean = np.empty(x.shape[0]), np.empty(u.v.shape[0]), mean
+        assign(whole_x, x)
+        assign(whole_u, u.v)
+        for k in S:
+            if x[k] * w[k] < 0.0:
+                model.lines.add(model.which[k], -x[k], u)
+                model.accesses[0] += model.lines.count(model.which[k])
+                mean -= x[k] * model.means[k]
+                x[k] = 0.0
+        slope, curved = along(model, S, w, x, slopes, u, mean)
+        shorter = min(1.0, -slope / curved) if slope < 0.0 and curved > 0.0 else 0.0
+        if -shorter * slope - 0.5 * shorter * shorter * curved >= gain:
+            t, first = shorter, -1
+        else:
+            assign(x, whole_x)
+            assign(u.v, whole_u)
+            mean = whole_mean
+    for k in S:
         w[k] = x[k] if t == 1.0 else w[k] + t * (x[k] - w[k])
+    if first >= 0:
+        w[first] = 0.0
     for i in range(u.v.shape[0]):
         model.residual.v[i] += t * u.v[i]
     model.moved[0] -= t * mean
 
 
 @compiled
-def squares(u, mean, h):
-    """Σ (u_i − mean·h_i)²/h_i: the curvature of the model along u = h·Xd."""
-    total = 0.0
-    for i in range(u.shape[0]):
-        if h[i] > 0.0:
-            total += (u[i] - mean * h[i]) * (u[i] / h[i] - mean)
-    return total
+def assign(x, y):
+    """x ← y, entry by entry: a slice would do the same, but takes seconds to compile."""
+    for i in range(x.shape[0]):
+        x[i] = y[i]
+
+
+@compiled
+def along(model, S, w, x, slopes, u, mean):
+    """The slope of the model at w on the line to x, and its curvature."""
+    slope, curved = 0.0, 0.0
+    for a in range(S.shape[0]):
+        change = x[S[a]] - w[S[a]]
+        slope += slopes[a] * change
+        curved += model.l2 * change * change
+    for i in range(u.v.shape[0]):
+        h = model.residual.h[i]
+        if h > 0.0:
+            curved += (u.v[i] - mean * h) * (u.v[i] / h - mean)
+    return slope, curved

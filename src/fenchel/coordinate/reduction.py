@@ -2,8 +2,8 @@
 
     ½·Σ_i s_i/m (<w, x_i> − y_i)² = ½·wᵀGw − <v, w> + ½·Σ_i s_i y_i²/m,     G = Xᵀ·diag(s/m)·X,  v = Xᵀ·diag(s/m)·y
 
-and with the eigenvalues and eigenvectors G = VΛVᵀ the first two terms are those of n rows √Λ·Vᵀ and targets √Λ⁻¹·Vᵀv, but for another constant.
-Once G is known nothing depends on the number of rows any more. A free intercept is minimised over: X and y are centred in G and v.
+and with the eigenvalues and eigenvectors G = VΛVᵀ the first two terms are those of n rows √Λ·Vᵀ and targets √Λ⁻¹·Vᵀv, but for another
+constant. Once G is known nothing depends on the number of rows any more. For a free intercept X and y are centred in G and v.
 """
 
 from __future__ import annotations

@@ -272,15 +272,14 @@ class Search:
             self.accesses += len(W) * m
             G = gram(columns, W, None, self.h, threads)
         new = w.copy()
-        penalty = self.problem.penalised
-        minimise_by_gram(G - total * np.outer(means, means), penalty, W, new, g.copy(), EXACT * target, MOST_NEWTON)
+        minimise_by_gram(G - total * np.outer(means, means), self.l1, self.l2, new, g.copy(), EXACT * target, MOST_NEWTON)
         return new
 
     def _by_rows(self, W: np.ndarray, w: np.ndarray, means: np.ndarray, target: float) -> np.ndarray:
         root = np.sqrt(self.h)
         B = (self.lines.values[W] - means[:, None]) * root
         self.accesses += B.size
-        xi = self.rho / root
+        xi = np.divide(self.rho, root, out=np.zeros_like(root), where=root > 0.0)  # rows without weight have no say
         return minimise_by_rows(B, w @ B - xi, self.l1, self.l2, w, xi, target, MOST_NEWTON)
 
     def _by_columns(self, W: np.ndarray, w: np.ndarray, means: np.ndarray, total: float, target: float) -> np.ndarray:
@@ -289,7 +288,7 @@ class Search:
         curvature = np.maximum(curvature - total * means**2, TINY)
         read = np.array([int(self.counts[W].sum())])
         residual = Residual(self.rho, self.h)
-        model = Model(self.lines, residual, self.problem.penalised, self.l1, self.l2, W, curvature, means, total, np.zeros(1), read)
+        model = Model(self.lines, residual, self.l1, self.l2, W, curvature, means, total, np.zeros(1), read)
         new = w.copy()
         forcing, sweeps = (0.0, MOST_SWEEPS) if self.is_model else (FORCING, self.patience)
         minimise_by_columns(model, new, target, forcing, sweeps, self.trusted, Residual(self.u, self.h), Plain(self.q))

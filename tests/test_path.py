@@ -1,0 +1,195 @@
+"""Regularization paths: where they begin, that every point is certified, and that folds are judged on rows they have not seen."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import lasso_path
+from sklearn.model_selection import KFold
+
+import fenchel as fl
+from fenchel.coordinate.reduction import Reduction, reducible
+from fenchel.path import penalty, strength_of_zero
+
+pytest.importorskip("matplotlib").use("Agg")
+
+
+def some_data(m=80, n=15, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, n)) + 0.5
+    X[:, 4], X[:, 7] = 0.0, X[:, 2]
+    return X, X[:, 0] - 2.0 * X[:, 1] + 0.5 * rng.standard_normal(m) + 1.0
+
+
+def classes(loss, score):
+    if loss.labels == "class":
+        return np.digitize(score, [-1.0, 1.0])
+    return score if loss.labels == "real" else np.where(score > np.median(score), 1.0, -1.0)
+
+
+@pytest.mark.parametrize("intercept", [0.0, 2.0, "free"])
+@pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic(), fl.Huber(1.0)], ids=lambda loss: type(loss).__name__)
+def test_it_begins_at_the_smallest_strength_that_gives_zero(loss, intercept):
+    X, score = some_data()
+    y = classes(loss, score)
+    found = fl.path(X, y, loss, n_strengths=5, tol=1e-8, intercept=intercept)
+    assert found["nnz"][0] == 0
+    assert found["nnz"][1] > 0
+    below = fl.path(X, y, loss, strengths=[0.999 * found.strengths[0]], tol=1e-10, intercept=intercept)
+    assert below.coefs.nnz + (intercept == 2.0) > 0
+    assert found.strengths[-1] == pytest.approx(1e-3 * found.strengths[0])
+    assert (np.diff(found.strengths) < 0).all()
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.4])
+@pytest.mark.parametrize("intercept", [0.0, "free"])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic()], ids=lambda loss: type(loss).__name__)
+def test_every_point_is_what_minimize_finds_and_certified(loss, convert, intercept, l1_ratio):
+    X, score = some_data()
+    y, s = classes(loss, score), np.linspace(0.0, 2.0, len(score))
+    found = fl.path(convert(X), y, loss, l1_ratio=l1_ratio, n_strengths=7, tol=1e-6, intercept=intercept, sample_weight=s)
+    assert found["converged"].all()
+    for k, strength in enumerate(found.strengths):
+        problem = fl.Problem(convert(X), y, loss, penalty(float(strength), l1_ratio), intercept=intercept, sample_weight=s)
+        alone = fl.minimize(problem, tol=1e-8)
+        w = np.append(found.coef(k), found.intercepts[k]) if intercept else found.coef(k)
+        assert problem.objective(w) == pytest.approx(found["objective"][k], abs=1e-10)
+        assert found["objective"][k] - found["gap"][k] <= alone.objective + 1e-12, "objective − gap is a lower bound"
+        assert found["gap"][k] <= 1e-6 * problem.objective_at_zero
+        assert found["nnz"][k] == np.count_nonzero(found.coef(k))
+
+
+def test_it_agrees_with_scikit_learn():
+    X, y = some_data()
+    X = np.asfortranarray(X[:, [0, 1, 2, 3, 5, 6, 8]])
+    found = fl.path(X, y, fl.Squared(), n_strengths=20, tol=1e-9)
+    _, expected, _ = lasso_path(X, y, alphas=found.strengths, tol=1e-12, max_iter=10**6)
+    np.testing.assert_allclose(found.coefs.toarray(), expected.T, atol=1e-3)
+    np.testing.assert_array_equal(found.coefs.toarray() != 0.0, expected.T != 0.0)
+
+
+@pytest.mark.parametrize("intercept", [0.0, "free"])
+def test_tall_least_squares_reduce_to_as_many_rows_as_columns(intercept):
+    X, y = some_data(400, 12)
+    s = np.random.default_rng(1).uniform(0.0, 2.0, 400)
+    problem = fl.Problem(X, y, fl.Squared(), fl.L1(0.1), intercept=intercept, sample_weight=s)
+    assert reducible(problem, 1e-6)
+    small = Reduction(problem)
+    assert small.problem.m < 12, "two columns are zero or the same as another"
+    for w in np.random.default_rng(2).standard_normal((5, 12)):
+        z = X @ w
+        best = np.append(w, problem.share @ (y - z)) if intercept else w
+        assert small.problem.objective(w) + small.constant == pytest.approx(problem.objective(best), rel=1e-11)
+    assert not reducible(problem, 1e-12), "products are rounded"
+    assert not reducible(fl.Problem(sp.csr_array(X), y, fl.Squared(), fl.L1(0.1)), 1e-6)
+    assert not reducible(fl.Problem(X[:20], y[:20], fl.Squared(), fl.L1(0.1)), 1e-6)
+    assert not reducible(fl.Problem(X, y, fl.Squared(), fl.L1(0.1), intercept=2.0), 1e-6)
+    assert reducible(fl.Problem(np.zeros((50, 3)), y[:50], fl.Squared(), fl.L1(0.1)), 1e-6)
+    assert Reduction(fl.Problem(np.zeros((50, 3)), y[:50], fl.Squared(), fl.L1(0.1))).problem.m == 1
+
+
+@pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic(), fl.Softmax()], ids=lambda loss: type(loss).__name__)
+def test_folds_are_judged_on_rows_held_out(loss):
+    X, score = some_data()
+    y = classes(loss, score)
+    folds = list(KFold(4, shuffle=True, random_state=1).split(X))
+    found = fl.path(X, y, loss, n_strengths=6, ratio=0.05, cv=folds, tol=1e-6, max_passes=20_000)
+    losses = np.zeros((4, 6))
+    errors = np.zeros((4, 6))
+    for number, (train, test) in enumerate(folds):
+        for k, strength in enumerate(found.strengths):
+            w = fl.minimize(fl.Problem(X[train], y[train], loss, fl.L1(strength)), tol=1e-6, max_passes=20_000).w
+            held = (
+                fl.Problem(X[test], y[test], loss, fl.L1(strength))
+                if loss.labels != "class"
+                else fl.Problem(X, y, loss, fl.L1(1.0)).on_rows(test)
+            )
+            z = X[test] @ w
+            losses[number, k] = held.mean_loss(z)
+            errors[number, k] = np.mean(z.argmax(axis=1) != y[test]) if z.ndim == 2 else np.mean(z * y[test] <= 0)
+    np.testing.assert_allclose(found["validation_loss"], losses.mean(axis=0), atol=2e-3)
+    np.testing.assert_allclose(found["validation_sd"], losses.std(axis=0), atol=5e-3)
+    assert found.best == int(np.argmin(found["validation_loss"]))
+    assert found.best_within_error <= found.best
+    if loss.labels == "real":
+        assert "validation_error" not in found.columns
+    else:
+        np.testing.assert_allclose(found["validation_error"], errors.mean(axis=0), atol=0.05)
+
+
+def test_numbers_of_folds_shuffle_by_seed_and_keep_the_shares_of_classes():
+    X, score = some_data()
+    y = np.where(np.arange(len(score)) < 10, 1.0, -1.0)  # sorted, and few of one class
+    first, again, other = (fl.path(X, y, fl.Logistic(), n_strengths=4, cv=5, seed=seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first["validation_loss"], again["validation_loss"])
+    assert (first["validation_loss"] != other["validation_loss"]).any()
+    assert first["validation_error"][0] >= 10 / 80
+    assert threading.active_count() < 10
+
+
+def test_strengths_of_ones_own_come_largest_first():
+    X, y = some_data()
+    found = fl.path(X, y, fl.Squared(), strengths=[0.1, 0.5, 0.2])
+    assert found.strengths.tolist() == [0.5, 0.2, 0.1]
+    assert len(found) == 3
+    assert found.coef(0).shape == (15,)
+
+
+def test_it_is_a_table_and_draws_itself():
+    X, y = some_data()
+    plain = fl.path(X, y, fl.Squared(), n_strengths=8)
+    frame = plain.to_frame()
+    assert list(frame.columns)[:3] == ["strength", "objective", "gap"]
+    assert len(frame) == 8
+    assert len(plain.plot()) == 2
+    judged = fl.path(X, y, fl.Squared(), n_strengths=8, cv=3)
+    axes = judged.plot()
+    assert len(axes) == 3
+    assert axes[0].get_xscale() == "log"
+    assert axes[1].lines[0].get_ydata().tolist() == judged["nnz"].tolist()
+    assert axes[2].lines[0].get_ydata().tolist() == judged["validation_loss"].tolist()
+    assert "8 strengths" in repr(judged)
+    assert "best" in repr(judged)
+    with pytest.raises(KeyError, match="there is no column 'error'"):
+        judged["error"]
+    with pytest.raises(ValueError, match="without validation: give cv=5"):
+        _ = plain.best
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"l1_ratio": 0.0}, "above 0 and up to 1"),
+        ({"l1_ratio": 1.5}, "above 0 and up to 1"),
+        ({"strengths": []}, "strengths must be positive numbers"),
+        ({"strengths": [0.1, -1.0]}, "strengths must be positive numbers"),
+        ({"n_strengths": 0}, "n_strengths=0: give a whole number"),
+        ({"ratio": 1.0}, "between 0 and 1"),
+        ({"cv": 1}, "give from 2 folds to as many as there are rows, 80"),
+        ({"cv": "five"}, "give a number of folds, or pairs"),
+        ({"cv": []}, "cv holds no folds"),
+        ({"tol": -1.0}, "tol=-1.0"),
+        ({"solver": "sdac"}, "did you mean 'sdca'"),
+    ],
+)
+def test_what_it_is_told_when_it_can_not(options, message):
+    X, y = some_data()
+    with pytest.raises(ValueError, match=message):
+        fl.path(X, y, fl.Squared(), **options)
+
+
+def test_a_path_to_nowhere_says_so():
+    with pytest.raises(ValueError, match="w = 0 is optimal at every strength"):
+        fl.path(np.zeros((5, 2)), np.ones(5), fl.Squared())
+    assert strength_of_zero(fl.Problem(np.eye(3), np.zeros(3), fl.Squared(), fl.L1(1.0))) == 0.0
+
+
+def test_points_short_of_the_tolerance_are_told_once():
+    X, y = some_data()
+    with pytest.warns(match="of 6 strengths did not reach tol=1e-08"):
+        found = fl.path(sp.csr_array(X), y, fl.Logistic(), n_strengths=6, tol=1e-8, solver="fista", max_passes=3)
+    assert not found["converged"].all()

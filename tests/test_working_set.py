@@ -1,0 +1,313 @@
+"""Working sets: every engine finds the same minimum, screening drops nothing that matters, certificates hold, free intercepts are free."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fenchel as fl
+from fenchel.coordinate.gram import gram, one_thread
+from fenchel.coordinate.newton import minimise_by_gram, minimise_by_rows
+from fenchel.coordinate.quadratic import Model, Residual, minimise_by_columns
+from fenchel.matrices import CsrRows, DenseRows
+from fenchel.problem import Problem
+from fenchel.solvers import working_set as module
+from fenchel.weights import Plain
+from tests.references import penalty as reference_penalty
+from tests.references import scalar_loss
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+SCALAR = [fl.Squared(), fl.Logistic(), fl.SmoothHinge(0.5), fl.SquaredHinge(), fl.Huber(0.5)]
+
+
+def some_data(m, n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, n)) + 0.5
+    X[:, n // 3] = 0.0
+    X[:, n // 2] = X[:, 0]
+    return X, X[:, 0] - 2.0 * X[:, 1] + 0.5 * rng.standard_normal(m) + 1.0
+
+
+def target_of(loss, score):
+    return score if loss.labels == "real" else np.where(score > np.median(score), 1.0, -1.0)
+
+
+def model_of(X, rho, h, w, regularizer, centred, convert):
+    """The quadratic model at w as ``minimise_by_columns`` takes it, and its twin: a function of the weights."""
+    lines = convert(X)
+    total = h.sum() if centred else 0.0
+    means = X.T @ h / total if centred else np.zeros(X.shape[1])
+    curvature = np.maximum((X**2).T @ h - total * means**2, 1e-300)
+    l1, l2 = regularizer.l1, getattr(regularizer, "l2", 0.0)
+    which = np.arange(X.shape[1])
+    read = np.zeros(1, dtype=np.int64)
+    model = Model(lines, Residual(rho.copy(), h), l1, l2, which, curvature, means, total, np.zeros(1), read)
+
+    def value(new):
+        d = (X - means) @ (new - w)
+        return rho @ d + 0.5 * h @ d**2 + l1 * np.abs(new).sum() + 0.5 * l2 * new @ new
+
+    return model, value, means, total
+
+
+@pytest.mark.parametrize("regularizer", [fl.L1(0.05), fl.ElasticNet(l2=0.1, l1=0.05)], ids=["l1", "elastic net"])
+@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize(("m", "n"), [(60, 10), (10, 40)], ids=["tall", "wide"])
+def test_every_engine_minimises_the_same_model(m, n, centred, regularizer):
+    rng = np.random.default_rng(3)
+    X, _ = some_data(m, n)
+    h = rng.uniform(0.2, 1.0, m) / m
+    rho = rng.standard_normal(m) / m
+    rho -= h * (rho.sum() / h.sum()) * centred  # the intercept is at its best for w as it is
+    w = np.where(rng.uniform(size=n) < 0.3, rng.standard_normal(n), 0.0)
+    csc = sp.csc_array(X)
+    stored = [lambda A: DenseRows(np.ascontiguousarray(A.T)), lambda A: CsrRows(csc.data, csc.indices, csc.indptr)]
+    values = []
+    for convert in stored:
+        model, value, means, total = model_of(X, rho, h, w, regularizer, centred, convert)
+        new = w.copy()
+        minimise_by_columns(model, new, 1e-13, 0.0, 10_000, True, Residual(np.empty(m), h), Plain(np.empty(m)))
+        values.append(value(new))
+        moved = X @ (new - w) - means @ (new - w)
+        np.testing.assert_allclose(model.residual.v + model.moved[0] * h, rho + h * moved, atol=1e-12), "ρ is kept up to date"
+    with one_thread:
+        G = gram(np.ascontiguousarray(X.T), np.arange(n), None, h, 2) - total * np.outer(means, means)
+        new = w.copy()
+        minimise_by_gram(G, regularizer.l1, getattr(regularizer, "l2", 0.0), new, X.T @ rho, 1e-13, 10_000)
+        values.append(value(new))
+        root = np.sqrt(h)
+        B = (X - means).T * root
+        xi = rho / root
+        values.append(value(minimise_by_rows(B, w @ B - xi, regularizer.l1, getattr(regularizer, "l2", 0.0), w, xi, 1e-13, 1000)))
+    np.testing.assert_allclose(values, min(values), rtol=0, atol=1e-11)
+    assert min(values) < value(w)
+
+
+def test_gram_matrices_are_what_they_say():
+    rng = np.random.default_rng(0)
+    X, h = rng.standard_normal((5000, 7)), rng.uniform(size=5000)
+    columns, left, right = np.ascontiguousarray(X.T), np.array([0, 2, 6]), np.array([1, 5])
+    np.testing.assert_allclose(gram(columns, left, None, h, 2), X[:, left].T @ (h[:, None] * X[:, left]), rtol=1e-12)
+    np.testing.assert_allclose(gram(columns, left, right, h, 3), X[:, left].T @ (h[:, None] * X[:, right]), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(gram(columns.astype(np.float32), left, None, None, 1), X[:, left].T @ X[:, left], rtol=1e-5, atol=1e-3)
+
+
+@pytest.mark.parametrize("loss", SCALAR, ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("shape", [(300, 12), (30, 120)], ids=["tall", "wide"])
+def test_layouts_and_intercepts_lead_to_the_same_certified_optimum(loss, shape):
+    X, score = some_data(*shape)
+    y, s = target_of(loss, score), np.linspace(0.0, 2.0, shape[0])
+    for regularizer in (fl.L1(0.02), fl.ElasticNet(l2=0.02, l1=0.02)):
+        for intercept in (0.0, 3.0, "free"):
+            found = [
+                fl.minimize(fl.Problem(A, y, loss, regularizer, sample_weight=s, intercept=intercept), tol=1e-7)
+                for A in (X, np.asfortranarray(X), sp.csr_array(X), sp.csc_array(X))
+            ]
+            assert {result.solver for result in found} == {"working-set"}
+            assert all(result.converged for result in found)
+            scale = fl.Problem(X, y, loss, regularizer, sample_weight=s).objective_at_zero
+            np.testing.assert_allclose([result.objective for result in found], found[0].objective, rtol=0, atol=1.1e-7 * scale)
+
+
+@pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic(), fl.Huber(0.5)], ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("solver", ["working-set", "cyclic-cd", "fista"])
+def test_a_free_intercept_is_not_penalised(loss, solver):
+    X, score = some_data(40, 6)
+    y, l1 = target_of(loss, score + 3.0), 0.1
+    problem = fl.Problem(sp.csr_array(X), y, loss, fl.L1(l1), intercept="free")
+    found = fl.minimize(problem, solver, tol=1e-7, max_passes=100_000)
+    w, b = cp.Variable(6), cp.Variable()
+    omega, _ = reference_penalty(fl.L1(l1), w)
+    reference = cp.Problem(cp.Minimize(cp.sum(scalar_loss(loss, X @ w + b, y)) / 40 + omega))
+    reference.solve(solver=cp.CLARABEL)
+    assert found.converged
+    assert found.objective == pytest.approx(reference.value, abs=1e-6)
+    assert found.dual_objective <= reference.value + 1e-7
+    assert found.intercept == pytest.approx(float(b.value), abs=1e-2)
+    assert found.coef.shape == (6,)
+
+
+def test_a_free_intercept_makes_shifts_of_y_and_of_columns_invisible():
+    X, y = some_data(50, 8)
+    base = fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L1(0.1), intercept="free"), tol=1e-12)
+    moved = fl.minimize(fl.Problem(X + 7.0, y - 20.0, fl.Squared(), fl.L1(0.1), intercept="free"), tol=1e-12)
+    np.testing.assert_allclose(moved.coef, base.coef, atol=1e-6)
+
+
+def test_a_free_intercept_is_balanced_or_refused():
+    X, score = some_data(30, 5)
+    y = target_of(fl.Logistic(), score)
+    problem = fl.Problem(X, y, fl.Logistic(), fl.L1(0.05), intercept="free")
+    alpha = np.where(y > 0, 0.3, -0.1)
+    assert problem.dual_objective(alpha) == -np.inf, "Σα = 0 is asked of a dual point"
+    assert -np.inf < problem.lower_bound(alpha) <= fl.minimize(problem, tol=1e-8).objective
+    with pytest.raises(ValueError, match="an intercept that is penalised, such as intercept=10"):
+        fl.minimize(problem.replace(regularizer=fl.L2(0.1)), "sdca")
+    with pytest.raises(ValueError, match="is for losses with one output"):
+        fl.Problem(X, (y > 0).astype(int), fl.Softmax(), fl.L1(0.1), intercept="free")
+    with pytest.raises(ValueError, match="needs a penalty that is a sum over weights, and SquaredLp is not"):
+        fl.Problem(X, y, fl.Logistic(), fl.SquaredLp(0.1, p=1.5), intercept="free")
+    with pytest.raises(ValueError, match='or "free"'):
+        fl.Problem(X, y, fl.Logistic(), fl.L1(0.1), intercept="fre")
+
+
+def test_sparse_data_are_centred_without_being_filled_in(monkeypatch):
+    X = sp.random_array((400, 300), density=0.02, rng=np.random.default_rng(0), format="csc")
+    y = X @ np.linspace(-1.0, 1.0, 300) + 5.0
+    problem = fl.Problem(X, y, fl.Squared(), fl.L1(1e-3), intercept="free")
+    monkeypatch.setattr(type(X), "toarray", None)
+    found = fl.minimize(problem, tol=1e-6)
+    assert found.converged
+    assert found.iterate.accesses < 40 * 400 * 300, "entries stored are read, not all there could be"
+    assert found.intercept == pytest.approx(5.0, abs=0.5)
+
+
+@pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic()], ids=lambda loss: type(loss).__name__)
+def test_screening_drops_only_what_is_zero_at_the_optimum(loss, monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((80, 200))
+    y = target_of(loss, X[:, 0] - X[:, 1] + 0.1 * rng.standard_normal(80))
+    problem = fl.Problem(X, y, loss, fl.L1(0.05))
+    exact = fl.minimize(problem, tol=1e-12, screening=False)
+    dropped = []
+    plain = module.Search.screen
+
+    def watched(self):
+        plain(self)
+        dropped.append(np.setdiff1d(self.columns, self.alive))
+
+    monkeypatch.setattr(module.Search, "screen", watched)
+    found = fl.minimize(problem, tol=1e-10)
+    assert found.converged
+    assert len(dropped[-1]) > 100, "most columns are dropped before the end"
+    assert not exact.w[dropped[-1]].any()
+    np.testing.assert_allclose(found.w, exact.w, atol=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    m=st.integers(1, 30),
+    n=st.integers(1, 30),
+    loss=st.sampled_from(SCALAR),
+    strength=st.floats(1e-4, 2.0),
+    l2=st.sampled_from([0.0, 1e-3, 1.0]),
+    scale=st.sampled_from([1e-3, 1.0, 1e3]),
+    intercept=st.sampled_from([0.0, "free"]),
+)
+def test_certificates_hold_on_whatever_comes(seed, m, n, loss, strength, l2, scale, intercept):
+    rng = np.random.default_rng(seed)
+    X = scale * rng.standard_normal((m, n)) * (rng.uniform(size=(m, n)) < 0.6)
+    y = rng.standard_normal(m) if loss.labels == "real" else rng.choice([-1.0, 1.0], m)
+    l1 = strength * scale
+    regularizer = fl.ElasticNet(l2=l2 * scale**2, l1=l1) if l2 else fl.L1(l1)
+    problem = Problem(X, y, loss, regularizer, intercept=intercept)
+    found = fl.minimize(problem, "working-set", tol=1e-6, max_passes=3000)
+    other = fl.minimize(problem, "fista", tol=1e-4, max_passes=500)
+    allowance = 1e-9 * problem.objective_at_zero
+    assert found.dual_objective <= other.objective + allowance, "a lower bound lies below every objective"
+    assert other.dual_objective <= found.objective + allowance
+    assert problem.objective(found.w) == pytest.approx(found.objective, rel=1e-10, abs=1e-14)
+    if intercept == 0.0:
+        assert found.converged, found.message
+
+
+def test_losses_without_curvature_and_with_many_outputs_go_by_coordinate_steps():
+    X, score = some_data(60, 15)
+    y = np.digitize(score, [-1.0, 1.0])
+    problem = fl.Problem(sp.csr_array(X), y, fl.Softmax(), fl.L1(0.05))
+    found, reference = (
+        fl.minimize(problem, "working-set", tol=1e-5, max_passes=5000),
+        fl.minimize(problem, "fista", tol=1e-6, max_passes=5000),
+    )
+    assert found.converged
+    assert found.objective == pytest.approx(reference.objective, abs=2e-5)
+
+    @fl.compiled
+    class Own(NamedTuple):
+        """The squared loss, by one who knows no second derivative of it."""
+
+        def value(self, z, y):
+            return 0.5 * (z - y) ** 2
+
+        def derivative(self, z, y):
+            return z - y
+
+        def smoothness(self):
+            return 1.0
+
+    plain, own = (
+        fl.minimize(fl.Problem(X, score, loss, fl.L1(0.05)), "working-set", tol=1e-6, max_passes=5000) for loss in (fl.Squared(), Own())
+    )
+    assert plain.converged
+    assert own.converged
+    assert own.objective == pytest.approx(plain.objective, abs=1e-5)
+
+
+def test_strengths_at_which_nothing_or_everything_is_zero():
+    X, y = some_data(30, 8)
+    largest = np.abs(X.T @ y).max() / 30
+    above, below = (fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L1(c * largest)), tol=1e-9) for c in (1.001, 0.999))
+    assert above.converged
+    assert not above.w.any()
+    assert np.count_nonzero(below.w) in (1, 2), "the column, and perhaps its twin"
+    nothing = fl.minimize(fl.Problem(np.zeros((4, 3)), np.ones(4), fl.Squared(), fl.L1(0.1)), tol=1e-9)
+    assert nothing.converged
+    assert not nothing.w.any()
+
+
+def test_a_start_is_used_and_its_own_certificate_ends_the_run():
+    X, y = some_data(200, 40)
+    problem = fl.Problem(sp.csr_array(X), y, fl.Squared(), fl.L1(0.01))
+    first = fl.minimize(problem, tol=1e-10)
+    again = fl.minimize(problem, tol=1e-6, start=first.w)
+    assert again.converged
+    assert len(again.history) == 1
+    assert again.iterate.accesses == 2 * problem.design.nnz, "X·w and Xᵀα"
+
+
+def test_numbers_of_accesses_are_counted(monkeypatch):
+    """Everything the working sets read of X by columns is counted, and nothing else."""
+    X = sp.random_array((300, 200), density=0.05, rng=np.random.default_rng(1), format="csc")
+    y = X @ np.linspace(-1.0, 1.0, 200)
+    problem = fl.Problem(X, y, fl.Squared(), fl.L1(1e-3))
+    counts = np.diff(X.indptr)
+    read = 0
+    dots, adds, squares, minimise = module.line_dots, module.line_adds, module.line_squares, module.minimise_by_columns
+    both = module.line_dots_and_squares
+
+    def count(function, position):
+        def wrapped(*arguments):
+            nonlocal read
+            which = arguments[position]
+            first, last = (arguments[-2], arguments[-1]) if function in (dots, both) else (0, len(which))
+            used = which[first:last] if function is not adds else which[arguments[2] != 0.0]
+            read += int(counts[used].sum())
+            return function(*arguments)
+
+        return wrapped
+
+    def minimised(model, *rest):
+        nonlocal read
+        before = int(model.accesses[0])
+        done = minimise(model, *rest)
+        read += int(model.accesses[0]) - before
+        return done
+
+    for name, function, position in (
+        ("line_dots", dots, 2),
+        ("line_dots_and_squares", both, 3),
+        ("line_adds", adds, 1),
+        ("line_squares", squares, 2),
+    ):
+        monkeypatch.setattr(module, name, count(function, position))
+    monkeypatch.setattr(module, "minimise_by_columns", minimised)
+    found = fl.minimize(problem, "working-set", tol=1e-8)
+    assert found.converged
+    assert found.iterate.accesses == read
