@@ -172,6 +172,11 @@ def test_it_is_a_table_and_draws_itself():
         ({"cv": 1}, "give from 2 folds to as many as there are rows, 80"),
         ({"cv": "five"}, "give a number of folds, or pairs"),
         ({"cv": []}, "cv holds no folds"),
+        ({"cv": [([0, 1], [])]}, "rows must be at least one whole number"),
+        ({"cv": [([0, 1], [80])]}, "from 0 to 79"),
+        ({"strengths": "a"}, "strengths must be positive numbers"),
+        ({"threads": -3, "cv": 2}, "threads=-3"),
+        ({"seed": -1, "cv": 2}, "seed=-1"),
         ({"tol": -1.0}, "tol=-1.0"),
         ({"solver": "sdac"}, "did you mean 'sdca'"),
     ],
@@ -182,7 +187,30 @@ def test_what_it_is_told_when_it_can_not(options, message):
         fl.path(X, y, fl.Squared(), **options)
 
 
+def test_columns_on_any_scale_are_reduced_without_a_loss():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3)) * np.array([1e6, 1.0, 1e-1])
+    y = 10.0 * X[:, 2] + 0.01 * rng.standard_normal(200)
+    for intercept, shift in ((0.0, 0.0), ("free", 1e7)):
+        shifted = X + np.array([shift, 0.0, 0.0])
+        found = fl.path(shifted, y, fl.Squared(), strengths=[1e-2, 1e-3, 1e-4], tol=1e-6, intercept=intercept)
+        for k, strength in enumerate(found.strengths):
+            alone = fl.minimize(fl.Problem(shifted, y, fl.Squared(), fl.L1(strength), intercept=intercept), tol=1e-8)
+            assert found["objective"][k] == pytest.approx(alone.objective, abs=1e-6)
+
+
+def test_an_offset_of_y_does_not_blur_the_tolerance():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 5))
+    y = X[:, 0] + 1000.0 + 0.1 * rng.standard_normal(200)
+    found = fl.path(X, y, fl.Squared(), n_strengths=10, intercept="free")
+    assert found["nnz"][-1] > 0
+    assert found.coef(9)[0] == pytest.approx(1.0, abs=0.05)
+
+
 def test_a_path_to_nowhere_says_so():
+    with pytest.raises(ValueError, match="w = 0 is optimal at every strength"):
+        fl.path(np.eye(4), np.full(4, 3.7), fl.Squared(), intercept="free")
     with pytest.raises(ValueError, match="w = 0 is optimal at every strength"):
         fl.path(np.zeros((5, 2)), np.ones(5), fl.Squared())
     assert strength_of_zero(fl.Problem(np.eye(3), np.zeros(3), fl.Squared(), fl.L1(1.0))) == 0.0
@@ -191,5 +219,5 @@ def test_a_path_to_nowhere_says_so():
 def test_points_short_of_the_tolerance_are_told_once():
     X, y = some_data()
     with pytest.warns(match="of 6 strengths did not reach tol=1e-08"):
-        found = fl.path(sp.csr_array(X), y, fl.Logistic(), n_strengths=6, tol=1e-8, solver="fista", max_passes=3)
+        found = fl.path(sp.csr_array(X), y, fl.Squared(), n_strengths=6, tol=1e-8, solver="fista", max_passes=3)
     assert not found["converged"].all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import cvxpy as cp
@@ -311,3 +312,46 @@ def test_numbers_of_accesses_are_counted(monkeypatch):
     found = fl.minimize(problem, "working-set", tol=1e-8)
     assert found.converged
     assert found.iterate.accesses == read
+
+
+def test_some_rows_that_do_not_stand_for_all_are_not_taken_for_them():
+    rng = np.random.default_rng(0)
+    X = np.zeros((2000, 2))  # sorted by what the two columns tell apart
+    X[:1000, 0], X[1000:, 1] = 1.0, 1.0
+    y = np.where(rng.random(2000) < 0.7, 1.0, -1.0)
+    assert fl.minimize(fl.Problem(X, y, fl.SquaredHinge(), fl.L1(1e-3)), tol=1e-5).converged
+    X = rng.standard_normal((5000, 20))
+    y = np.where(X[:, 1] + 0.3 * rng.standard_normal(5000) > 0, 1.0, -1.0)
+    X[:, 0] = 2010.0 + 5.0 * X[:, 0]
+    assert fl.minimize(fl.Problem(X, y, fl.Logistic(), fl.L1(2e-3), intercept="free")).converged
+    s = np.zeros(5000)
+    s[1000:1500] = 1.0
+    assert fl.minimize(fl.Problem(X[:, 1:], y, fl.Logistic(), fl.L1(2e-3), sample_weight=s)).converged
+
+
+def test_few_rows_of_sparse_data_are_as_easy_as_dense_ones():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 600))
+    y = X[:, :5].sum(axis=1) + 0.3 * rng.standard_normal(60)
+    dense, sparse = (fl.minimize(fl.Problem(A, y, fl.Squared(), fl.L1(4e-3)), tol=1e-6) for A in (X, sp.csc_array(X)))
+    assert dense.converged
+    assert sparse.converged
+    assert sparse.passes < 100
+
+
+def test_the_same_threads_give_the_same_result():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 50))
+    y = X[:, :5].sum(axis=1) + rng.standard_normal(20_000)
+    found = {fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L1(1e-3)), tol=1e-8, threads=4).w.tobytes() for _ in range(8)}
+    assert len(found) == 1
+
+
+def test_problems_that_share_their_data_can_be_solved_side_by_side():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1500, 300))
+    problem = fl.Problem(X, X[:, :50].sum(axis=1), fl.Squared(), fl.L1(1.0))
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda l1: fl.minimize(problem.replace(regularizer=fl.L1(l1)), tol=1e-6), [0.5, 0.3, 0.1, 0.05] * 3))
+    assert all(result.converged for result in results)
+    assert results[0].objective == pytest.approx(results[4].objective, abs=1e-6 * problem.objective_at_zero)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fenchel.problem import Problem
 from fenchel.solvers import solvers
 
 SMALL = 100_000  # entries of X
 WELL_CONDITIONED = 2.0  # R²/(λγm) up to which plain SDCA needs no help
+NARROW = 0.1  # of the spread of labels: where curvature is confined to so little, Newton steps overshoot it
 CROWDED_CONDITIONED = 0.1  # the same where rows share most coordinates
 
 
@@ -40,13 +43,17 @@ def rows_are_few(problem: Problem) -> bool:
     return problem.m <= problem.n and hasattr(problem.loss, "smoothness") and math.isinf(problem.loss.smoothness())
 
 
-def one_output(problem: Problem) -> bool:
-    """A loss of one number, with a second derivative."""
-    return hasattr(problem.loss, "curvature")
+def bends_slowly(problem: Problem) -> bool:
+    """A second derivative that is good for more than a step: not one that is zero but for a narrow zone of residuals or margins."""
+    loss = problem.loss
+    if not hasattr(loss, "curvature"):
+        return False
+    spread = float(np.std(problem.y)) if problem.labels == "real" else 1.0
+    return not hasattr(loss, "lipschitz") or loss.lipschitz() >= NARROW * spread * loss.smoothness()
 
 
 RULES = (
-    Rule("working-set", {}, one_output, "l1: coordinate descent and Newton steps on the few columns that matter"),
+    Rule("working-set", {}, bends_slowly, "l1: coordinate descent and Newton steps on the few columns that matter"),
     Rule("lbfgs", {}, small, "small and smooth: quasi-Newton steps cost nothing and do not mind badly scaled columns"),
     Rule("sdca", {}, well_conditioned, "strong regularization: plain dual ascent converges in a few passes"),
     Rule("sdca", {}, rows_are_few, "fewer rows than weights: the dual is the smaller problem"),
@@ -56,7 +63,10 @@ RULES = (
     Rule("lbfgs", {}, lambda problem: True, "the same, with a regularizer in which the weights meet"),
 )
 
-STREAM_RULES = (Rule("pgs", {}, lambda problem: True, "rows that are read once: every row is one step"),)
+STREAM_RULES = (
+    Rule("pgs", {}, lambda problem: True, "rows that are read once: every row is one step"),
+    Rule("truncgrad", {}, lambda problem: True, "the same under l1, which is not strongly convex"),
+)
 
 
 def choose(problem: Any) -> tuple[str, dict[str, Any]]:
@@ -75,6 +85,6 @@ def choose(problem: Any) -> tuple[str, dict[str, Any]]:
     for rule in RULES if problem.in_memory else STREAM_RULES:
         if known[rule.solver].refusal(problem) is None and rule.fits(problem):
             return rule.solver, rule.options
-    loss, regularizer = type(problem.loss).__name__, type(problem.regularizer).__name__
+    loss, regularizer = type(problem.loss).__name__, type(problem.penalised).__name__ + " and a free intercept" * problem.free
     nearest = known["sdca" if problem.in_memory else "pgs"]
     raise ValueError(f"No solver takes {loss} with {regularizer}: {nearest.name} would, but needs {nearest.refusal(problem)}.")

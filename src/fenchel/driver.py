@@ -113,7 +113,7 @@ def solve(
     **options: Any,
 ) -> Result:
     """The same as :func:`minimize` without its warning, for callers that look at ``converged`` themselves."""
-    _check_limits(tol, max_passes, time_limit, seed, threads)
+    check_limits(tol, max_passes, time_limit, seed, threads)
     if not isinstance(problem, Objective):
         raise TypeError(
             f"minimize takes a fenchel.Problem, not {type(problem).__name__}: build one with fenchel.Problem(X, y, loss, regularizer)."
@@ -399,7 +399,8 @@ def _origin(problem: Any) -> Iterate:
     return Iterate(problem.origin, alpha=np.zeros(problem.dual_shape), v=np.zeros(problem.shape))
 
 
-def _check_limits(tol: float, max_passes: float, time_limit: float | None, seed: int, threads: int | None) -> None:
+def check_limits(tol: float, max_passes: float, time_limit: float | None, seed: int, threads: int | None) -> None:
+    """Refuse limits that make no sense."""
     if not (is_number(tol) and tol >= 0.0 and math.isfinite(tol)):
         raise ValueError(f"tol={tol}: give a number that is not negative, for instance 1e-3.")
     if not (is_number(max_passes) and max_passes >= 0.0):

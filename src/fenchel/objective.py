@@ -134,6 +134,9 @@ class Objective:
             if bound is not None and bound.size not in (1, size):
                 counted = " (the intercept's counts)" if self.intercept and not self.free else ""
                 raise ValueError(f"Box has {bound.size} {name} bounds for {size} weights{counted}: give one, or one for each weight.")
+        slope = getattr(getattr(self.regularizer, "penalty", None), "slope", None)
+        if slope is not None and slope.size not in (1, size):
+            raise ValueError(f"Linear has {slope.size} slopes for {size} weights: give one, or one for each weight.")
 
     def _as_weights(self, w: Any) -> np.ndarray:
         w = np.asarray(w, dtype=np.float64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,10 +19,10 @@ import scipy.sparse as sp
 
 from fenchel.checks import checked_whole, is_number
 from fenchel.coordinate.reduction import Reduction, reducible
-from fenchel.driver import solve
+from fenchel.driver import check_limits, find_solver, solve
 from fenchel.matrices import available_threads
 from fenchel.numeric import TINY
-from fenchel.problem import Problem
+from fenchel.problem import ROUNDING, Problem
 from fenchel.regularizers import L1, ElasticNet
 from fenchel.result import Result
 
@@ -159,7 +159,9 @@ def path(
     """
     if not (is_number(l1_ratio) and 0.0 < l1_ratio <= 1.0):
         raise ValueError(f"l1_ratio={l1_ratio!r}: give a number above 0 and up to 1, the lasso; a pure ridge penalty has no path to w = 0.")
+    check_limits(tol, max_passes, None, seed, threads)
     problem = Problem(X, y, loss, penalty(1.0, l1_ratio), sample_weight=sample_weight, intercept=intercept)
+    find_solver(problem, solver, {})
     grid = checked_strengths(strengths) if strengths is not None else even_strengths(problem, l1_ratio, n_strengths, ratio)
     options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "solver": solver}
     splits = list(folds(problem, cv, seed))
@@ -173,9 +175,11 @@ def path(
     options["threads"] = max(1, available // workers)
     with ThreadPoolExecutor(workers) as pool:
         try:
-            whole = pool.submit(lambda: list(solve_all(problem, grid, l1_ratio, options)))
-            judged = [pool.submit(judge, problem, split, grid, l1_ratio, options) for split in splits]
-            return assembled(problem, grid, l1_ratio, whole.result(), np.array([task.result() for task in judged]), tol)
+            whole: Any = pool.submit(lambda: list(solve_all(problem, grid, l1_ratio, options)))
+            judged: list[Any] = [pool.submit(judge, problem, split, grid, l1_ratio, options) for split in splits]
+            wait([whole, *judged], return_when=FIRST_EXCEPTION)
+            scores = np.array([task.result() for task in judged])
+            return assembled(problem, grid, l1_ratio, whole.result(), scores, tol)
         finally:
             stop.set()  # an interrupt, or an error in one of them, ends the others
             pool.shutdown(wait=True, cancel_futures=True)
@@ -188,7 +192,10 @@ def penalty(strength: float, l1_ratio: float) -> Any:
 
 def checked_strengths(strengths: Any) -> np.ndarray:
     """The strengths given, largest first."""
-    given = np.atleast_1d(np.asarray(strengths, dtype=np.float64)).ravel()
+    try:
+        given = np.atleast_1d(np.asarray(strengths, dtype=np.float64)).ravel()
+    except (TypeError, ValueError):
+        given = np.zeros(0)
     if not given.size or not (np.isfinite(given) & (given > 0.0)).all():
         raise ValueError("strengths must be positive numbers, at least one: to have them chosen, leave strengths=None.")
     return np.sort(given)[::-1]
@@ -200,7 +207,7 @@ def even_strengths(problem: Problem, l1_ratio: float, n_strengths: int, ratio: f
     if not (is_number(ratio) and 0.0 < ratio < 1.0):
         raise ValueError(f"ratio={ratio!r}: give a number between 0 and 1, how small the last strength is against the first.")
     largest = strength_of_zero(problem) / l1_ratio
-    if not largest > 0.0:
+    if not largest > ROUNDING * float(np.abs(problem.y).max(initial=0.0)):
         raise ValueError("w = 0 is optimal at every strength, for no column of X tells anything about y: check X and y, or give strengths.")
     return largest * np.geomspace(1.0, ratio, n_strengths)
 
@@ -218,17 +225,27 @@ def strength_of_zero(problem: Problem) -> float:
 def solve_all(problem: Problem, grid: np.ndarray, l1_ratio: float, options: dict[str, Any]) -> Iterator[Result]:
     """One strength after the other, each from where the last one ended; an interrupt leaves those that are done."""
     small = Reduction(problem) if len(grid) > 1 and reducible(problem, options["tol"]) else None
-    solved, scaled = problem, options
-    if small is not None:
-        solved = small.problem
-        scaled = {**options, "tol": options["tol"] * problem.objective_at_zero / max(solved.objective_at_zero, TINY)}
+    if small is not None and small.is_exact:
+        scale = problem.objective_at_zero / max(small.problem.objective_at_zero, TINY)
+        found = [
+            small.taken_back(result, problem, options["tol"])
+            for result in one_by_one(small.problem, grid, l1_ratio, {**options, "tol": options["tol"] * scale})
+        ]
+        if all(small.agrees(result, problem.replace(regularizer=result.regularizer)) for result in found[-1:]):
+            yield from found
+            return
+    yield from one_by_one(problem, grid, l1_ratio, options)
+
+
+def one_by_one(problem: Problem, grid: np.ndarray, l1_ratio: float, options: dict[str, Any]) -> Iterator[Result]:
+    """The same, on the problem as it is."""
     start = None
     for strength in grid:
-        result = solve(solved.replace(regularizer=penalty(float(strength), l1_ratio)), start=start, **scaled)
+        result = solve(problem.replace(regularizer=penalty(float(strength), l1_ratio)), start=start, **options)
         if result.status in ("interrupted", "callback"):
             return
         start = result.w
-        yield result if small is None else small.taken_back(result, problem, options["tol"])
+        yield result
 
 
 def folds(problem: Problem, cv: Any, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -244,12 +261,21 @@ def folds(problem: Problem, cv: Any, seed: int) -> Iterator[tuple[np.ndarray, np
         cv = kind(int(cv), shuffle=True, random_state=seed)
     pairs = cv.split(problem.design.storage, problem.y) if hasattr(cv, "split") and not isinstance(cv, str) else cv
     try:
-        splits = [(np.asarray(train), np.asarray(test)) for train, test in pairs]
+        splits = [(checked_rows(train, problem.m), checked_rows(test, problem.m)) for train, test in pairs]
     except (TypeError, ValueError) as error:
         raise ValueError(f"cv={cv!r}: give a number of folds, or pairs of training and test rows ({error}).") from None
     if not splits:
         raise ValueError("cv holds no folds: give a number of them, or pairs of training and test rows.")
     yield from splits
+
+
+def checked_rows(rows: Any, m: int) -> np.ndarray:
+    """Row numbers, or a mask, as row numbers."""
+    rows = np.asarray(rows)
+    rows = np.flatnonzero(rows) if rows.dtype == bool and rows.shape == (m,) else rows
+    if rows.ndim != 1 or not rows.size or rows.dtype.kind not in "iu" or rows.min() < -m or rows.max() >= m:
+        raise ValueError(f"rows must be at least one whole number from 0 to {m - 1}")
+    return rows
 
 
 def judge(problem: Problem, split: tuple[np.ndarray, np.ndarray], grid: np.ndarray, l1_ratio: float, options: dict[str, Any]) -> np.ndarray:
@@ -271,9 +297,12 @@ def is_wrong(z: np.ndarray, y: np.ndarray, labels: str) -> np.ndarray:
 
 def assembled(problem: Problem, grid: np.ndarray, l1_ratio: float, found: list[Result], scores: np.ndarray, tol: float) -> Path:
     """The results as one path."""
+    if not found:
+        raise KeyboardInterrupt  # nothing is finished that could be kept
     grid = grid[: len(found)]
     names = ("objective", "gap", "passes", "seconds", "converged")
     columns = {"strength": grid, **{name: np.array([getattr(result, name) for result in found]) for name in names}}
+    columns["converged"] = columns["converged"].astype(bool)
     columns["nnz"] = np.array([np.count_nonzero(result.coef) for result in found], dtype=np.int64)
     if len(scores):
         columns["validation_loss"], columns["validation_sd"] = scores[:, :, 0].mean(axis=0), scores[:, :, 0].std(axis=0)

@@ -213,7 +213,8 @@ class Problem(Objective):
         if not abs(first) > ROUNDING * float(np.abs(self.slopes(z, self.y)) @ self.share):
             return 0.0
         # The slope rises by at most 1/γ a unit: the minimum is at least this far away.
-        near, far = 0.0, -first / getattr(self.loss, "smoothness", lambda: 1.0)()
+        smoothness = getattr(self.loss, "smoothness", lambda: 1.0)()
+        near, far = 0.0, -first / smoothness if math.isfinite(smoothness) else -math.copysign(1.0, first)
         while slope(far) * first > 0.0:
             near, far = far, 2.0 * far
             if abs(far) > FARTHEST:
@@ -247,6 +248,15 @@ class Problem(Objective):
         return c * (float(products @ self.share) - self.mean_loss(z))
 
     # ---- constants ----
+
+    @cached_property
+    def origin(self) -> np.ndarray:
+        """The point of Ω's domain nearest to w = 0, an intercept that is free at its best."""
+        w = super().origin
+        if self.free:
+            w = w.copy()
+            w[-1] += self.best_intercept(self.predict(w))
+        return w
 
     @cached_property
     def objective_at_zero(self) -> float:

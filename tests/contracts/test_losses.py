@@ -290,6 +290,17 @@ def test_no_pair_violates_smoothness(loss, rng):
             assert np.linalg.norm(derivative(loss, a, y) - derivative(loss, b, y)) <= constant * np.linalg.norm(a - b) * (1.0 + 1e-9)
 
 
+@pytest.mark.parametrize("loss", scalar(SMOOTH), ids=repr)
+def test_curvature_is_the_slope_of_the_derivative(loss, rng):
+    assert hasattr(loss, "curvature"), "Newton steps ask for it"
+    for y in LABELS[loss.labels]:
+        for z in 3.0 * rng.standard_normal(200):
+            before, after = (loss.derivative(z + h, y) for h in (-1e-6, 1e-6))
+            kinks = loss.curvature(z - 2e-6, y) != loss.curvature(z + 2e-6, y) and type(loss) is not Logistic
+            assert kinks or loss.curvature(z, y) == pytest.approx((after - before) / 2e-6, abs=1e-5 / loss.smoothness() + 1e-4)
+            assert 0.0 <= loss.curvature(z, y) <= loss.smoothness() * (1 + 1e-12)
+
+
 @each(SMOOTH + [loss for loss in SMOOTHED if math.isinf(loss.loss.smoothness())])
 def test_smoothness_is_attained(loss, rng):
     # A constant that is too large slows every solver that trusts it.

@@ -51,7 +51,7 @@ def gram(columns: np.ndarray, left: np.ndarray, right: np.ndarray | None, h: np.
     """
     m = columns.shape[1]
     share = max(BLOCK, -(-m // threads))
-    parts: list[np.ndarray] = []
+    parts: dict[int, np.ndarray] = {}
 
     def part(first: int, last: int) -> None:
         total = np.zeros((len(left), len(left if right is None else right)))
@@ -63,7 +63,7 @@ def gram(columns: np.ndarray, left: np.ndarray, right: np.ndarray | None, h: np.
                 total += A @ A.T
             else:
                 total += (A if h is None else A * h[a:b]) @ columns[right, a:b].T
-        parts.append(total)
+        parts[first] = total
 
     in_parallel([(part, a, min(a + share, m)) for a in range(0, m, share)])
-    return np.sum(parts, axis=0) if len(parts) > 1 else parts[0]
+    return sum((parts[first] for first in sorted(parts)[1:]), start=parts[0])  # in their order, for sums depend on it

@@ -19,7 +19,9 @@ from fenchel.result import Iterate, Result
 
 MOST_COLUMNS = 1000  # eigenvectors of more take longer than they save
 TALL = 4  # rows for each column, at least
-DEPENDENT = 1e-13  # of the largest eigenvalue: smaller ones are rounding
+OFF_CENTRE = 100.0  # times the variance: means whose squares are larger take too many digits with them
+DEPENDENT = 1e-12  # of the largest eigenvalue: smaller ones are rounding
+ROUNDED = 1e-10  # of P(0): by how much objectives may differ
 TIGHTEST = 1e-9  # tolerance that the rounding of products leaves room for
 
 
@@ -42,22 +44,30 @@ class Reduction:
             G = gram(lines.values, columns, None, share, design.threads)
         v = design.rmatvec(share * problem.y)[: design.columns]
         self.free, self.mean = problem.free, 0.0
+        self.is_exact = True  #: whether centring took no more digits than there are to spare
         self.means = np.zeros(design.columns)
         square = float(share @ problem.y**2)
         if self.free:
             self.means, self.mean = design.rmatvec(share)[:-1], float(share @ problem.y)
+            self.is_exact = bool((self.means**2 <= OFF_CENTRE * (G.diagonal() - self.means**2).clip(min=0.0)).all())
             G -= np.outer(self.means, self.means)
             v = v - self.mean * self.means
             square -= self.mean**2
-        values, vectors = np.linalg.eigh(G)
+        lengths = np.sqrt(G.diagonal().clip(min=0.0))
+        units = np.where(lengths > 0.0, lengths, 1.0)  # columns of one length: what is small then is so by rounding
+        values, vectors = np.linalg.eigh(G / np.outer(units, units))
         kept = values > DEPENDENT * max(float(values[-1]), 0.0)
         root = np.sqrt(values[kept])
-        rows, targets = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ v / root
+        rows, targets = root[:, None] * vectors[:, kept].T * units, vectors[:, kept].T @ (v / units) / root
         scale = np.sqrt(max(1, len(root)))  # the mean over rows takes it out again
         if not len(root):
             rows, targets = np.zeros((1, design.columns)), np.zeros(1)
         self.problem = Problem(np.asfortranarray(scale * rows), scale * targets, Squared(), problem.penalised)
         self.constant = 0.5 * (square - float(targets @ targets))
+
+    def agrees(self, result: Result, problem: Problem) -> bool:
+        """Whether the problem itself gives an answer, already taken back, the objective that the smaller one does."""
+        return bool(abs(problem.objective(result.w) - result.objective) <= ROUNDED * problem.objective_at_zero)
 
     def taken_back(self, result: Result, problem: Problem, tol: float) -> Result:
         """A result of the smaller problem as one of the problem itself; the dual point and the iterate stay behind."""

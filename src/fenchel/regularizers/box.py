@@ -46,8 +46,8 @@ class NoPenalty(NamedTuple):
 class Linear(NamedTuple):
     """Ω = <slope, w>, for use inside a box: the linear term of a dual problem.
 
-    >>> Box(0.0, 1.0, Linear(-0.5)).term(0.4, 0)
-    -0.2
+    >>> float(Box(0.0, 1.0, Linear(-0.5)).term(0.5, 0))
+    -0.25
     """
 
     slope: Vector
@@ -55,6 +55,10 @@ class Linear(NamedTuple):
     @property
     def smooth(self):
         return True
+
+    def check(self):
+        if not np.isfinite(self.slope).all():
+            raise ValueError("Linear(slope): every slope must be a finite number.")
 
     def at(self, j):
         return self.slope[j] if self.slope.shape[0] > 1 else self.slope[0]
@@ -73,9 +77,6 @@ class Linear(NamedTuple):
 
     def strong_convexity(self):
         return 0.0
-
-    def with_l2(self, extra):
-        raise ValueError("Linear has no curvature of its own to add to: use solver='scd', 'cyclic-cd', 'fista' or 'lbfgs'.")
 
     def times(self, c):
         return Linear(c * self.slope)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fenchel.problem import Problem
-from fenchel.regularizers import L1, L2, ElasticNet
+from fenchel.regularizers import L1, L2, ElasticNet, Linear
 from fenchel.result import Iterate
 
 Need = Callable[[Problem], str | None]  # None if met, else what is missing as the end of a sentence
@@ -91,7 +91,9 @@ def strongly_convex_regularizer(problem: Problem) -> str | None:
 
 
 def penalised_throughout(problem: Problem) -> str | None:
-    """No weight that is free."""
+    """No weight that is free, and no penalty that only falls."""
+    if isinstance(getattr(problem.penalised, "penalty", None), Linear):
+        return "a penalty other than Linear"
     return "an intercept that is penalised, such as intercept=10.0, and this one is free" if problem.free else None
 
 

@@ -19,10 +19,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fenchel.compiled import kernel
 from fenchel.coordinate.descent import Descent, line_squares
@@ -44,17 +46,19 @@ INNER = 0.3  # the share of the gap that may be left on a working set
 ENOUGH = 0.1  # the share of the accuracy wanted that is always enough there
 FORCING = 0.3  # of the violation met at first: where to leave a model that is not the loss
 SWEEPS = 5  # over a working set at first, and twice as many with every model that could be trusted
-MOST_SWEEPS = 1000
+MOST_SWEEPS = 100  # at a time, so that limits and interrupts are heard
 MOST_NEWTON = 200
 TRUSTED = 0.45  # the share of the slope's promise that a step must have kept for the next model to be solved to the end
 GOOD = 0.2  # the share that ends the search along a line
 SHORTEST = 1e-10  # step along it
 INVISIBLE = 1e-12  # of the objective: a decrease that rounding would hide
 FLAT = 1e-6  # a floor of the curvature, times the largest there can be
+RAISED, HIGHER, LOWER = 1e-2, 10.0, 0.3  # where the floor goes at least, and by how much, when a step had to be cut; how it falls
 TALL = 4  # rows for each column of a working set, from which a Gram matrix pays
 LARGEST_GRAM = 2000  # columns
 EXACT = 1e-3  # of the target: a Gram matrix costs more than all that is done with it
 EARLY = 1e-2  # of P(0): a gap at which some rows tell the curvature
+REPRESENTATIVE = 0.2  # of the square of a column: how much of it some rows must have
 ROWS_PER_COLUMN, NEIGHBOURS = 50, 64  # how many rows that takes, and how many of them are neighbours
 FEW_ROWS = 1000  # up to which systems as large as the rows are solved
 
@@ -125,7 +129,7 @@ class Search:
             self.accesses += self.design.nnz
         self.by_steps = problem.vector_valued or not hasattr(problem.loss, "curvature")
         self.descent: Any = Descent(problem, None) if self.by_steps else None
-        self.trusted, self.patience = True, SWEEPS
+        self.trusted, self.patience, self.floor = True, SWEEPS, FLAT
         self.memo = problem.memo
         self.products = self.memo.setdefault("products", Products(self.lines, self.design))
         self.rho, self.h, self.u, self.q = (np.empty(problem.m) for _ in range(4))
@@ -229,6 +233,8 @@ class Search:
             self._newton_step_on(W, target)
 
     def _steps_on(self, W: np.ndarray) -> None:
+        if self.descent is None:
+            self.descent = Descent(self.problem, None)
         self.descent.w, self.descent.z, before = self.w, self.z, self.descent.accesses
         columns = np.append(W, self.problem.n - 1) if self.problem.free else W
         for _ in range(SWEEPS):
@@ -237,13 +243,13 @@ class Search:
 
     def _newton_step_on(self, W: np.ndarray, target: float) -> None:
         problem, w = self.problem, self.w[W]
-        local_model(problem.loss, self.z, problem.y, problem.share, FLAT * problem.loss.smoothness(), self.rho, self.h)
+        local_model(problem.loss, self.z, problem.y, problem.share, self.floor * problem.loss.smoothness(), self.rho, self.h)
         g = -self.v[W]  # of the last look, which was at w
         total = float(self.h.sum()) if problem.free else 0.0
         means = self.dots(W, self.h) / total if problem.free else np.zeros(len(W))
         if self.has_columns and len(W) * TALL <= problem.m and len(W) <= LARGEST_GRAM:
             new = self._by_gram(W, w, g, means, total, target)
-        elif self.has_columns and self.is_model and problem.m < min(len(W), FEW_ROWS):
+        elif self.is_model and problem.m < min(len(W), FEW_ROWS) and not (self.design.intercept and not problem.free):
             new = self._by_rows(W, w, means, target)
         else:
             new = self._by_columns(W, w, means, total, target)
@@ -252,6 +258,9 @@ class Search:
         u = np.full(problem.m, shift)
         self.add(W, change, u)
         t = 1.0 if self.is_model else self._step_along(W, change, u, float(g @ change))
+        if t == 0.0 or not np.isfinite(new).all():  # a model that leads nowhere: steps on the loss itself do not fail
+            self._steps_on(W)
+            return
         self.w[W] = new if t == 1.0 else w + t * change
         self.z += t * u
         if problem.free:
@@ -262,25 +271,43 @@ class Search:
         if self.is_model:
             self.accesses += self.products.missing(W) * m
             G = self.products.of(W, self.h)
-        elif self.gap > EARLY * self.problem.objective_at_zero and m > 2 * ROWS_PER_COLUMN * len(W):
-            # Far from the optimum a model of some rows is as good; the gradient is that of all.
-            rows = evenly_spread(m, ROWS_PER_COLUMN * len(W))
-            self.accesses += len(rows) * len(W)
-            G = gram(np.ascontiguousarray(columns[W][:, rows]), np.arange(len(W)), None, self.h[rows], threads)
-            G *= self.h.sum() / self.h[rows].sum()
         else:
-            self.accesses += len(W) * m
-            G = gram(columns, W, None, self.h, threads)
+            G = self._gram_of_some_rows(W)
+            if G is None:
+                self.accesses += len(W) * m
+                G = gram(columns, W, None, self.h, threads)
         new = w.copy()
         minimise_by_gram(G - total * np.outer(means, means), self.l1, self.l2, new, g.copy(), EXACT * target, MOST_NEWTON)
         return new
 
+    def _gram_of_some_rows(self, W: np.ndarray) -> np.ndarray | None:
+        """Far from the optimum a model of some rows is as good, for the gradient is that of all; None where they do not stand for all."""
+        problem = self.problem
+        if problem.free or self.gap <= EARLY * problem.objective_at_zero or problem.m <= 2 * ROWS_PER_COLUMN * len(W):
+            return None
+        rows = evenly_spread(problem.m, ROWS_PER_COLUMN * len(W))
+        total, some = float(self.h.sum()), float(self.h[rows].sum())
+        if not some > 0.0:
+            return None
+        self.accesses += len(rows) * len(W)
+        G = gram(np.ascontiguousarray(self.lines.values[W][:, rows]), np.arange(len(W)), None, self.h[rows], self.design.threads)
+        G *= total / some
+        expected = total * self.memo["squares"][W]  # as if the curvature of the loss were the same everywhere
+        return G if (G.diagonal() >= REPRESENTATIVE * expected).all() else None
+
     def _by_rows(self, W: np.ndarray, w: np.ndarray, means: np.ndarray, target: float) -> np.ndarray:
         root = np.sqrt(self.h)
-        B = (self.lines.values[W] - means[:, None]) * root
+        B = (self._filled_in(W) - means[:, None]) * root
         self.accesses += B.size
         xi = np.divide(self.rho, root, out=np.zeros_like(root), where=root > 0.0)  # rows without weight have no say
         return minimise_by_rows(B, w @ B - xi, self.l1, self.l2, w, xi, target, MOST_NEWTON)
+
+    def _filled_in(self, W: np.ndarray) -> np.ndarray:
+        """Some columns as an array, one a row; of few rows even sparse ones are small."""
+        if self.has_columns:
+            return np.asarray(self.lines.values[W], dtype=np.float64)
+        columns = sp.csc_array((self.lines.data, self.lines.indices, self.lines.indptr), shape=(self.problem.m, self.design.columns))
+        return np.asarray(columns[:, W].toarray().T, dtype=np.float64)
 
     def _by_columns(self, W: np.ndarray, w: np.ndarray, means: np.ndarray, total: float, target: float) -> np.ndarray:
         curvature = np.empty(len(W))
@@ -299,6 +326,8 @@ class Search:
         """The length t of a step from w along a change of its weights W and of z along u: about the best, by parabolas."""
         problem, w = self.problem, self.w[W]
         slope += sum_terms(problem.penalised, w + change) - sum_terms(problem.penalised, w)
+        if not slope < 0.0:
+            return 0.0
         if -slope <= INVISIBLE * self.objective:
             return 1.0
         t, best, least = 1.0, 0.0, self.objective
@@ -313,6 +342,7 @@ class Search:
             t = min(0.6 * t, max(0.1 * t, -0.5 * slope * t * t / max(value - self.objective - slope * t, TINY)))
         self.trusted = best == 1.0 and self.objective - least >= -TRUSTED * slope
         self.patience = min(2 * self.patience, MOST_SWEEPS) if self.trusted else SWEEPS
+        self.floor = max(FLAT, LOWER * self.floor) if best == 1.0 else min(1.0, max(RAISED, HIGHER * self.floor))
         return best
 
     # ---- products ----
@@ -329,9 +359,11 @@ class Search:
         if "squares" in self.memo:
             job: tuple[Any, ...] = (line_dots, self.lines, Plain(a), which, out)
         else:
-            self.memo["squares"] = np.zeros(self.problem.n)
-            job = (line_dots_and_squares, self.lines, Plain(a), self.problem.share, which, out, self.memo["squares"])
+            squares = np.zeros(self.problem.n)
+            job = (line_dots_and_squares, self.lines, Plain(a), self.problem.share, which, out, squares)
         in_parallel([(*job, first, last) for first, last in itertools.pairwise(marks)])
+        if "squares" not in self.memo:
+            self.memo["squares"] = squares
         return out
 
     def add(self, which: np.ndarray, change: np.ndarray, z: np.ndarray) -> None:
@@ -354,8 +386,12 @@ class Products:
     """Gram matrices under weights that stay the same: what was multiplied once is kept."""
 
     def __init__(self, lines: Any, design: Design) -> None:
-        self.lines, self.threads = lines, design.threads
-        self.place = np.full(design.columns, -1)
+        self.lines, self.threads, self.lock = lines, design.threads, threading.Lock()
+        self.forget(design.columns)
+
+    def forget(self, columns: int) -> None:
+        """Begin anew."""
+        self.place = np.full(columns, -1)
         self.known = np.zeros(0, dtype=np.int64)
         self.G = np.zeros((0, 0))
 
@@ -365,11 +401,15 @@ class Products:
 
     def of(self, W: np.ndarray, h: np.ndarray | None) -> np.ndarray:
         """Σ_i h_i x_ij x_ik for j and k in W."""
-        new = W[self.place[W] < 0]
-        if new.size:
-            columns, threads = self.lines.values, self.threads
-            across = gram(columns, self.known, new, h, threads) if self.known.size else np.zeros((0, new.size))
-            self.G = np.block([[self.G, across], [across.T, gram(columns, new, None, h, threads)]])
-            self.place[new] = len(self.known) + np.arange(len(new))
-            self.known = np.concatenate([self.known, new])
-        return self.G[np.ix_(self.place[W], self.place[W])]
+        with self.lock:
+            if len(self.known) + self.missing(W) > 2 * LARGEST_GRAM:
+                self.forget(len(self.place))
+            new = W[self.place[W] < 0]
+            if new.size:
+                columns, threads = self.lines.values, self.threads
+                across = gram(columns, self.known, new, h, threads) if self.known.size else np.zeros((0, new.size))
+                G = np.block([[self.G, across], [across.T, gram(columns, new, None, h, threads)]])
+                known = np.concatenate([self.known, new])
+                self.place[new] = len(self.known) + np.arange(len(new))
+                self.G, self.known = G, known
+            return self.G[np.ix_(self.place[W], self.place[W])]
