@@ -200,17 +200,23 @@ class Score:
         return f"fenchel is ahead in {ahead} of {len(self.ratios)} cells; the worst ratio is {max(self.ratios, default=math.nan):.2f}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parsed(about: str, ratios: tuple[int, ...], ratio: str, slow: set[str]) -> argparse.Namespace:
+    """What the command line asks for; threads are limited, and warnings silenced, at once."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("--only", choices=DATA, nargs="+", default=list(DATA), help="these data sets")
     parser.add_argument("--loss", choices=LOSSES, nargs="+", default=list(LOSSES))
-    parser.add_argument("--ratio", type=int, nargs="+", default=RATIOS, help="λ_max over l1")
-    parser.add_argument("--no-slow-peers", action="store_true", help=f"leave out {', '.join(sorted(SLOW))}")
+    parser.add_argument("--ratio", type=int, nargs="+", default=ratios, help=ratio)
+    parser.add_argument("--no-slow-peers", action="store_true", help=f"leave out {', '.join(sorted(slow))}")
     parser.add_argument("--peers-only", action="store_true", help="leave out fenchel")
     parser.add_argument("--threads", type=int, help="for everyone; all processors by default, too many where others use them")
     arguments = parser.parse_args()
     threadpool_limits(arguments.threads)
     warnings.simplefilter("ignore")
+    return arguments
+
+
+def main() -> None:
+    arguments = parsed(__doc__, RATIOS, "λ_max over l1", SLOW)
     score = Score()
     for name in arguments.only:
         data = DATA[name]()

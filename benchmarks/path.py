@@ -8,21 +8,18 @@ liblinear knows no warm start: its path is 100 fits. Times are the best of three
 
 from __future__ import annotations
 
-import argparse
 import math
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 from celer import celer_path
-from l1 import DATA, LADDER, LOSSES, Score, Time, repeated, sklearn_logistic, strongest, timed, warm_rows
+from l1 import DATA, LADDER, LOSSES, Score, Time, parsed, repeated, sklearn_logistic, strongest, timed, warm_rows
 from skglm.datafits import Logistic, Quadratic
 from skglm.penalties import L1
 from skglm.solvers import AndersonCD, ProxNewton
 from sklearn.linear_model import lasso_path
-from threadpoolctl import threadpool_limits
 
 import fenchel as fl
 
@@ -114,16 +111,7 @@ def fenchel(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=DATA, nargs="+", default=list(DATA), help="these data sets")
-    parser.add_argument("--loss", choices=LOSSES, nargs="+", default=list(LOSSES))
-    parser.add_argument("--ratio", type=int, nargs="+", default=RATIOS, help="λ_max over the weakest strength")
-    parser.add_argument("--no-slow-peers", action="store_true", help="leave out liblinear")
-    parser.add_argument("--peers-only", action="store_true", help="leave out fenchel")
-    parser.add_argument("--threads", type=int, help="for everyone; all processors by default, too many where others use them")
-    arguments = parser.parse_args()
-    threadpool_limits(arguments.threads)
-    warnings.simplefilter("ignore")
+    arguments = parsed(__doc__, RATIOS, "λ_max over the weakest strength", {"liblinear"})
     score = Score()
     for name in arguments.only:
         data = DATA[name]()

@@ -214,10 +214,7 @@ def even_strengths(problem: Problem, l1_ratio: float, n_strengths: int, ratio: f
 
 def strength_of_zero(problem: Problem) -> float:
     """The smallest l1 for which w = 0 (but for a free intercept) minimises mean loss + l1·‖w‖₁: max_j |v_j| at α = −φ'(0)."""
-    z = np.zeros(problem.dual_shape)
-    if problem.free:
-        z += problem.best_intercept(z)
-    _, v = problem.loss_gradient(z)
+    _, v = problem.loss_gradient(problem.predict(problem.origin))
     penalised = v[:-1] if problem.free else v
     return float(np.abs(penalised).max())
 
@@ -231,7 +228,7 @@ def solve_all(problem: Problem, grid: np.ndarray, l1_ratio: float, options: dict
             small.taken_back(result, problem, options["tol"])
             for result in one_by_one(small.problem, grid, l1_ratio, {**options, "tol": options["tol"] * scale})
         ]
-        if all(small.agrees(result, problem.replace(regularizer=result.regularizer)) for result in found[-1:]):
+        if not found or small.agrees(found[-1], problem):
             yield from found
             return
     yield from one_by_one(problem, grid, l1_ratio, options)
@@ -302,7 +299,6 @@ def assembled(problem: Problem, grid: np.ndarray, l1_ratio: float, found: list[R
     grid = grid[: len(found)]
     names = ("objective", "gap", "passes", "seconds", "converged")
     columns = {"strength": grid, **{name: np.array([getattr(result, name) for result in found]) for name in names}}
-    columns["converged"] = columns["converged"].astype(bool)
     columns["nnz"] = np.array([np.count_nonzero(result.coef) for result in found], dtype=np.int64)
     if len(scores):
         columns["validation_loss"], columns["validation_sd"] = scores[:, :, 0].mean(axis=0), scores[:, :, 0].std(axis=0)
@@ -316,7 +312,7 @@ def assembled(problem: Problem, grid: np.ndarray, l1_ratio: float, found: list[R
             f"{failed} of {len(grid)} strengths did not reach tol={tol:g}: give more max_passes.", ConvergenceWarning, stacklevel=3
         )
     size = problem.design.columns * problem.outputs
-    coefs = sp.vstack([sp.csr_array(result.coef.reshape(1, size)) for result in found] or [sp.csr_array((0, size))], format="csr")
+    coefs = sp.vstack([sp.csr_array(result.coef.reshape(1, size)) for result in found], format="csr")
     shape = (problem.design.columns, problem.outputs) if problem.vector_valued else (problem.design.columns,)
     intercepts = np.array([result.intercept for result in found])
     return Path(grid, l1_ratio, coefs, intercepts, columns, tol, shape, len(scores))

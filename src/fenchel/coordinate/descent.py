@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.compiled import compiled, kernel
+from fenchel.coordinate.columns import line_squares
 from fenchel.numeric import TINY
 from fenchel.problem import Problem
 from fenchel.registry import checked_choice
@@ -117,13 +118,6 @@ def coordinate_vector_steps(lines, slopes, regularizer, w, beta, order):
 def renew_slopes(slopes):
     for i in range(slopes.z.shape[0]):
         slopes.renew(i)
-
-
-@kernel
-def line_squares(lines, h, which, out):
-    """Σ_i h_i x_ij² of some columns."""
-    for k in range(which.shape[0]):
-        out[k] = lines.square(which[k], h)
 
 
 class Descent:

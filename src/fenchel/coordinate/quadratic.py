@@ -21,6 +21,7 @@ from fenchel.numeric import soft_threshold
 SWEEPS = 3  # coordinate sweeps before conjugate gradients
 CONJUGATE = 20  # steps of conjugate gradients at first, and twice as many every time they come again
 MOST_CONJUGATE = 320
+WELL = 0.3  # the share of the target at which they end
 SETTLED = 0.1  # the share of the support that a sweep may change for conjugate gradients to be worth their while
 
 
@@ -91,7 +92,7 @@ def minimise_by_columns(model, w, target, forcing, most, newton, u, q):
         if newton and sweep % SWEEPS == 0 and changed <= SETTLED * count:
             S = support[:count]
             assign(x, w)
-            mean = conjugate_gradients(model, S, w, x, slopes, r, p, image, u, q, 0.3 * target / size, steps)
+            mean = conjugate_gradients(model, S, w, x, slopes, r, p, image, u, q, WELL * target / size, steps)
             steps = min(2 * steps, MOST_CONJUGATE)
             go_towards(model, S, w, x, slopes, u, mean)
     return most

@@ -67,7 +67,8 @@ class Reduction:
 
     def agrees(self, result: Result, problem: Problem) -> bool:
         """Whether the problem itself gives an answer, already taken back, the objective that the smaller one does."""
-        return bool(abs(problem.objective(result.w) - result.objective) <= ROUNDED * problem.objective_at_zero)
+        objective = problem.replace(regularizer=result.regularizer).objective(result.w)
+        return bool(abs(objective - result.objective) <= ROUNDED * problem.objective_at_zero)
 
     def taken_back(self, result: Result, problem: Problem, tol: float) -> Result:
         """A result of the smaller problem as one of the problem itself; the dual point and the iterate stay behind."""
