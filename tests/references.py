@@ -21,6 +21,8 @@ def scalar_loss(loss, z, y):
             return cp.abs(z - y)
         case "EpsilonInsensitive":
             return cp.pos(cp.abs(z - y) - loss.epsilon)
+        case "SquaredEpsilonInsensitive":
+            return 0.5 * cp.square(cp.pos(cp.abs(z - y) - loss.epsilon))
         case "Huber":
             return 0.5 * cp.huber(z - y, loss.delta)
         case "Quantile":
@@ -83,17 +85,18 @@ def penalty(regularizer, w):
     raise NotImplementedError(f"write the reference of {type(regularizer).__name__}")
 
 
-def optimum(X, y, loss, regularizer, share=None) -> float:
-    """min P, to about 1e-8."""
+def optimum(X, y, loss, regularizer, share=None, free=False) -> float:
+    """min P, to about 1e-8, with a free intercept or without one."""
     m, n = X.shape
     share = np.full(m, 1.0 / m) if share is None else share
     if loss.labels == "class":
         W = cp.Variable((n, int(y.max()) + 1))
-        mean_loss = sum(s * term for s, term in zip(share, vector_loss(loss, X @ W, y), strict=True))
+        b = cp.Variable((1, int(y.max()) + 1)) if free else np.zeros((1, int(y.max()) + 1))
+        mean_loss = sum(s * term for s, term in zip(share, vector_loss(loss, X @ W + np.ones((m, 1)) @ b, y), strict=True))
         omega, constraints = penalty(regularizer, cp.vec(W, order="C"))
     else:
         w = cp.Variable(n)
-        mean_loss = share @ scalar_loss(loss, X @ w, y)
+        mean_loss = share @ scalar_loss(loss, X @ w + (cp.Variable() if free else 0.0), y)
         omega, constraints = penalty(regularizer, w)
     problem = cp.Problem(cp.Minimize(mean_loss + omega), constraints)
     with warnings.catch_warnings():

@@ -153,8 +153,6 @@ def test_a_free_intercept_is_balanced_or_refused():
     assert -np.inf < problem.lower_bound(alpha) <= fl.minimize(problem, tol=1e-8).objective
     with pytest.raises(ValueError, match="an intercept that is penalised, such as intercept=10"):
         fl.minimize(problem.replace(regularizer=fl.L2(0.1)), "sdca")
-    with pytest.raises(ValueError, match="is for losses with one output"):
-        fl.Problem(X, (y > 0).astype(int), fl.Softmax(), fl.L1(0.1), intercept="free")
     with pytest.raises(ValueError, match="needs a penalty that is a sum over weights, and SquaredLp is not"):
         fl.Problem(X, y, fl.Logistic(), fl.SquaredLp(0.1, p=1.5), intercept="free")
     with pytest.raises(ValueError, match='or "free"'):

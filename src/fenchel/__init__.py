@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from fenchel import datasets
 from fenchel.compiled import compiled
 from fenchel.driver import Evaluation, minimize
@@ -17,6 +20,7 @@ from fenchel.losses import (
     SmoothMulticlassHinge,
     Softmax,
     Squared,
+    SquaredEpsilonInsensitive,
     SquaredHinge,
 )
 from fenchel.path import Path, path
@@ -25,6 +29,20 @@ from fenchel.problem import Problem
 from fenchel.regularizers import L1, L2, Box, ElasticNet, Entropy, Linear, SquaredLp
 from fenchel.result import History, Iterate, Result
 from fenchel.stream import Stream
+
+if TYPE_CHECKING:
+    from fenchel import estimators
+    from fenchel.estimators import (
+        Lasso,
+        LinearClassifier,
+        LinearRegressor,
+        LinearSVC,
+        LinearSVR,
+        LogisticRegression,
+        Ridge,
+        SGDClassifier,
+        SGDRegressor,
+    )
 
 __version__ = "0.1.0"
 
@@ -41,24 +59,47 @@ __all__ = [
     "History",
     "Huber",
     "Iterate",
+    "Lasso",
     "Linear",
+    "LinearClassifier",
+    "LinearRegressor",
+    "LinearSVC",
+    "LinearSVR",
     "Logistic",
+    "LogisticRegression",
     "MulticlassHinge",
     "Path",
     "Plan",
     "Problem",
     "Quantile",
     "Result",
+    "Ridge",
+    "SGDClassifier",
+    "SGDRegressor",
     "SmoothHinge",
     "SmoothMulticlassHinge",
     "Softmax",
     "Squared",
+    "SquaredEpsilonInsensitive",
     "SquaredHinge",
     "SquaredLp",
     "Stream",
     "compiled",
     "datasets",
+    "estimators",
     "minimize",
     "path",
     "plan",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Estimators, when they are first asked for: scikit-learn takes longer to import than all the rest."""
+    if name not in __all__:
+        raise AttributeError(f"module 'fenchel' has no attribute {name!r}")
+    estimators = importlib.import_module("fenchel.estimators")
+    return estimators if name == "estimators" else getattr(estimators, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

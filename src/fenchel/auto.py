@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fenchel.curvature import has_small_equations
 from fenchel.problem import Problem
 from fenchel.solvers import solvers
 
@@ -52,8 +53,14 @@ def bends_slowly(problem: Problem) -> bool:
     return not hasattr(loss, "lipschitz") or loss.lipschitz() >= NARROW * spread * loss.smoothness()
 
 
+def factorisable(problem: Problem) -> bool:
+    """Rows or columns few enough for a Cholesky factorisation, of a second derivative that is good for a step."""
+    return bends_slowly(problem) and has_small_equations(problem.design)
+
+
 RULES = (
     Rule("working-set", {}, bends_slowly, "l1: coordinate descent and Newton steps on the few columns that matter"),
+    Rule("newton", {}, factorisable, "few columns or few rows: second derivatives are cheap, and mind neither scaling nor weak penalties"),
     Rule("lbfgs", {}, small, "small and smooth: quasi-Newton steps cost nothing and do not mind badly scaled columns"),
     Rule("sdca", {}, well_conditioned, "strong regularization: plain dual ascent converges in a few passes"),
     Rule("sdca", {}, rows_are_few, "fewer rows than weights: the dual is the smaller problem"),
@@ -79,7 +86,7 @@ def choose(problem: Any) -> tuple[str, dict[str, Any]]:
     >>> choose(fl.Problem(X, y, fl.Hinge(), fl.L2(1e-6)))
     ('accelerated-sdca', {'variant': 'practical'})
     >>> choose(fl.Problem(X, y, fl.Squared(), fl.L2(1e-6)))
-    ('lbfgs', {})
+    ('newton', {})
     """
     known = solvers()
     for rule in RULES if problem.in_memory else STREAM_RULES:

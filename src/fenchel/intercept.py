@@ -20,6 +20,7 @@ class Free(NamedTuple):
 
     penalty: Any
     first: int
+    pull: float = 0.0  # c: c/2·w² on the free weights, from a solver that adds curvature to everything
 
     @property
     def separable(self):
@@ -37,23 +38,27 @@ class Free(NamedTuple):
             )
 
     def term(self, w, j):
-        return self.penalty.term(w, j) if j < self.first else 0.0
+        return self.penalty.term(w, j) if j < self.first else 0.5 * self.pull * w * w
 
     def conjugate_term(self, v, j):
-        # <v, w> is bounded at a free weight only where v = 0, which Problem sees to but for rounding.
-        return self.penalty.conjugate_term(v, j) if j < self.first else 0.0
+        if j < self.first:
+            return self.penalty.conjugate_term(v, j)
+        # Without a pull <v, w> is bounded at a free weight only where v = 0, which Problem sees to but for rounding.
+        return 0.5 * v * v / self.pull if self.pull > 0.0 else 0.0
 
     def link(self, v, j):
-        return self.penalty.link(v, j) if j < self.first else (0.0 if v == 0.0 else math.copysign(math.inf, v))
+        if j < self.first:
+            return self.penalty.link(v, j)
+        return v / self.pull if self.pull > 0.0 else (0.0 if v == 0.0 else math.copysign(math.inf, v))
 
     def prox(self, x, step, j):
-        return self.penalty.prox(x, step, j) if j < self.first else x
+        return self.penalty.prox(x, step, j) if j < self.first else x / (1.0 + step * self.pull)
 
     def derivative(self, w, j):
-        return self.penalty.derivative(w, j) if j < self.first else 0.0
+        return self.penalty.derivative(w, j) if j < self.first else self.pull * w
 
     def strong_convexity(self):
-        return 0.0
+        return min(self.penalty.strong_convexity(), self.pull)
 
     def domain_scale(self, v):
         """The largest c for which Ω*(cv) is finite, v being 0 at the free weights."""
@@ -65,5 +70,8 @@ class Free(NamedTuple):
             return self.penalty.conjugate_within(v[: self.first], objective)
         return float(sum_conjugate_terms(self.penalty.within(objective), v[: self.first]))
 
+    def with_l2(self, extra):
+        return Free(self.penalty.with_l2(extra), self.first, self.pull + extra)
+
     def times(self, c):
-        return Free(self.penalty.times(c), self.first)
+        return Free(self.penalty.times(c), self.first, c * self.pull)

@@ -6,7 +6,7 @@ Row views (``DenseRows``, ``CsrRows``) have the same methods, so a kernel is wri
     dots, adds:  the same for K outputs, w holding coordinate j of output k at j·K + k
     dot4, add4:  the same for four outputs v[:, lane, 0:4] of a plain array: unrolled, for a fraction of what four times one costs
     norm(i, order) = ‖x_i‖_order    count(i) = entries stored in row i
-    square(i, h) = Σ_j h_j x_ij²
+    square(i, h) = Σ_j h_j x_ij²    add_squares(i, c, out):  out_j ← out_j + c·x_ij²
 
 where w is any of the weights of :mod:`fenchel.weights`. Columns of X are the rows of Xᵀ: CSC storage is CsrRows of Xᵀ.
 Values may be float32 or float64; sums are always float64, for a certificate is worth no more than its arithmetic.
@@ -14,6 +14,7 @@ Values may be float32 or float64; sums are always float64, for a certificate is 
 
 from __future__ import annotations
 
+import copy
 import itertools
 import logging
 import math
@@ -103,6 +104,10 @@ class DenseRows(NamedTuple):
             total += h[j] * self.values[i, j] * self.values[i, j]
         return total
 
+    def add_squares(self, i, c, out):
+        for j in range(self.values.shape[1]):
+            out[j] += c * self.values[i, j] * self.values[i, j]
+
 
 @compiled
 class CsrRows(NamedTuple):
@@ -178,6 +183,20 @@ class CsrRows(NamedTuple):
             total += h[np.uintp(self.indices[e])] * self.data[e] * self.data[e]
         return total
 
+    def add_squares(self, i, c, out):
+        for e in range(np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])):
+            out[np.uintp(self.indices[e])] += c * self.data[e] * self.data[e]
+
+    def add_outer(self, i, c, G):
+        # The lower triangle alone, whichever way the indices are ordered.
+        first, last = np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])
+        for e in range(first, last):
+            j, x = np.uintp(self.indices[e]), c * self.data[e]
+            for f in range(first, last):
+                k = np.uintp(self.indices[f])
+                if k <= j:
+                    G[j, k] += x * self.data[f]
+
 
 @compiled
 class WithConstant(NamedTuple):
@@ -224,6 +243,10 @@ class WithConstant(NamedTuple):
 
     def count(self, i):
         return self.rows.count(i) + 1
+
+    def add_squares(self, i, c, out):
+        self.rows.add_squares(i, c, out)
+        out[self.last] += c * self.scale * self.scale
 
 
 @compiled
@@ -355,6 +378,13 @@ class Design:
         self.threads = available_threads()
         self._csr: CsrRows | None = None
         self._by_columns: Any = None
+
+    def with_intercept(self, intercept: float) -> Design:
+        """The same matrix with another constant feature, or none."""
+        other = copy.copy(self)
+        other.intercept, other.n = intercept, self.columns + bool(intercept)
+        other.nnz = self.nnz + self.m * (bool(intercept) - bool(self.intercept))
+        return other
 
     @property
     def by_columns(self) -> bool:

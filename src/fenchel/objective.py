@@ -128,7 +128,7 @@ class Objective:
         """Whether loss and regularizer fit labels like these and weights of this shape."""
         if is_foreign(self.loss):
             try_loss(self.loss, y, self.outputs)
-        size = self.n * self.outputs - self.free
+        size = (self.n - self.free) * self.outputs
         for name in ("lower", "upper"):
             bound = getattr(self.regularizer, name, None)
             if bound is not None and bound.size not in (1, size):

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq, minimize, minimize_scalar
 
 from fenchel.checks import checked_labels, checked_weights
 from fenchel.intercept import Free
@@ -70,9 +70,7 @@ class Problem(Objective):
 
     def _freed(self, regularizer: Any) -> Any:
         """The same regularizer with the intercept left alone."""
-        if self.vector_valued:
-            raise ValueError('intercept="free" is for losses with one output: give the constant feature a value instead, such as 10.0.')
-        return regularizer if isinstance(regularizer, Free) else Free(regularizer, self.n - 1)
+        return regularizer if isinstance(regularizer, Free) else Free(regularizer, (self.n - 1) * self.outputs)
 
     @property
     def dual_shape(self) -> tuple[int, ...]:
@@ -203,8 +201,10 @@ class Problem(Objective):
 
     # ---- a free intercept ----
 
-    def best_intercept(self, z: np.ndarray) -> float:
+    def best_intercept(self, z: np.ndarray) -> Any:
         """The b that minimises the mean loss of z + b, for a smooth loss: where the weighted slopes add up to 0."""
+        if self.vector_valued:
+            return self._best_intercepts(z)
 
         def slope(b: float) -> float:
             return -float(self.slopes(z + b, self.y) @ self.share)
@@ -221,13 +221,24 @@ class Problem(Objective):
                 return 0.0  # there is none: labels of one class only
         return float(brentq(slope, near, far, xtol=ROUNDING * abs(far), rtol=4.0 * ROUNDING, disp=False))
 
+    def _best_intercepts(self, z: np.ndarray) -> np.ndarray:
+        """The same, one for each class."""
+
+        def value_and_slope(b: np.ndarray) -> tuple[float, np.ndarray]:
+            return self.mean_loss(z + b), -(self.slopes(z + b, self.y).T @ self.share)
+
+        found = minimize(value_and_slope, np.zeros(self.outputs), jac=True, method="L-BFGS-B", options={"ftol": 0.0, "gtol": BALANCED})
+        return np.asarray(found.x - found.x.mean())
+
     def _is_balanced(self, alpha: np.ndarray) -> bool:
         """Whether Σ s_i α_i = 0, which a free intercept asks of a dual point, up to rounding."""
-        weighted = alpha * self.share
-        return bool(abs(weighted.sum()) <= BALANCED * np.abs(weighted).sum())
+        weighted = alpha.T * self.share
+        return bool(np.abs(weighted.sum(axis=-1)).max() <= BALANCED * np.abs(weighted).sum())
 
     def _balanced(self, alpha: np.ndarray) -> np.ndarray:
         """α with the sign that weighs more scaled down: nearer to 0 it stays in the domain of φ*, for φ ≥ 0."""
+        if self.vector_valued:
+            return balanced_classes(alpha, self.y, self.share)
         weighted = alpha * self.share
         gains, losses = float(weighted.clip(min=0.0).sum()), float(-weighted.clip(max=0.0).sum())
         if gains > losses:
@@ -301,13 +312,30 @@ class Problem(Objective):
 
     def replace(self, *, loss: Any = None, regularizer: Any = None) -> Problem:
         """The same data under another loss or regularizer; nothing is copied or checked again."""
-        known: dict[str, Any] = {name: vars(self)[name] for name in ("row_norms", "radius") if name in vars(self)}
+        known = self._known()
         if loss is not None:
             known["memo"] = {}
         loss = self.loss if loss is None else loss  # a loss without fields is an empty tuple, and false
         regularizer = self.regularizer if regularizer is None else regularizer
         regularizer = self._freed(regularizer) if self.free else regularizer
         return self._changed(loss=loss, regularizer=regularizer, **known)
+
+    def with_labels(self, y: Any) -> Problem:
+        """The same rows with other labels: one class against the rest, or another output."""
+        labels, outputs = checked_labels(y, self.m, self.labels, type(self.loss).__name__)
+        return self._changed(y=labels, outputs=outputs, memo={}, **self._known())
+
+    def with_intercept(self, intercept: float | str) -> Problem:
+        """The same problem with another intercept, or none; the matrix is not checked again."""
+        free = isinstance(intercept, str) and intercept == FREE
+        value = 1.0 if free else float(intercept)
+        design = self.design.with_intercept(value)
+        bare = self._changed(design=design, n=design.n, intercept=value, free=free, regularizer=self.penalised, memo={})
+        return bare.replace() if free else bare
+
+    def _known(self) -> dict[str, Any]:
+        """What depends on the rows alone, if it is known already."""
+        return {name: vars(self)[name] for name in ("row_norms", "radius") if name in vars(self)}
 
     def with_threads(self, threads: int | None) -> Problem:
         """The same problem with another number of threads for products with the whole matrix."""
@@ -329,6 +357,26 @@ class Problem(Objective):
         if alpha.shape != self.dual_shape:
             raise ValueError(f"alpha has shape {alpha.shape}; this problem's dual points have shape {self.dual_shape}.")
         return alpha
+
+
+def balanced_classes(alpha: np.ndarray, y: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """A dual point near α with Σ s_i α_i = 0 for every class.
+
+    α_i is e_y less probabilities p_i, and the classes' probabilities have to add up to what there is of them: classes with
+    too much of it give it back in proportion, and those with too little share it.
+
+    >>> balanced_classes(np.array([[0.8, -0.8], [-0.4, 0.4]]), np.array([0, 1]), np.array([0.5, 0.5])).round(2).tolist()
+    [[0.4, -0.4], [-0.4, 0.4]]
+    """
+    p = -alpha
+    p[np.arange(len(y)), y] += 1.0
+    has, needs = share @ p, np.bincount(y, share, alpha.shape[1])
+    kept = np.minimum(1.0, needs / np.maximum(has, TINY))
+    lacks = np.maximum(needs - has, 0.0)
+    freed = p @ (1.0 - kept)
+    p = p * kept + freed[:, None] * (lacks / max(lacks.sum(), TINY))
+    p[np.arange(len(y)), y] -= 1.0
+    return -p
 
 
 def gap_between(objective: float, bound: float) -> float:

@@ -35,6 +35,7 @@ from fenchel.losses.smooth_hinge import SmoothHinge
 from fenchel.losses.smooth_multiclass_hinge import SmoothMulticlassHinge
 from fenchel.losses.softmax import Softmax
 from fenchel.losses.squared import Squared
+from fenchel.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
 from fenchel.losses.squared_hinge import SquaredHinge
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "SmoothMulticlassHinge",
     "Softmax",
     "Squared",
+    "SquaredEpsilonInsensitive",
     "SquaredHinge",
 ]
 

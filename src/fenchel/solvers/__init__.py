@@ -22,7 +22,7 @@ def solvers() -> dict[str, Solver]:
     """Every solver of the package by name.
 
     >>> print(*sorted(solvers()))
-    accelerated-sdca adaptive cyclic-cd fista gcd lbfgs optimistic pegasos pgs proximal scd sdca smidas truncgrad working-set
+    accelerated-sdca adaptive cyclic-cd fista gcd lbfgs newton optimistic pegasos pgs proximal scd sdca smidas truncgrad working-set
     """
     found = registry.members(sys.modules[__name__], lambda x: isinstance(x, Solver))
     return {entry.name: entry for entry in found.values()}

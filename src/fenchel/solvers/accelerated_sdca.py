@@ -22,7 +22,8 @@ R²/(λγ) ≤ 10m acceleration has nothing to gain, and plain Prox-SDCA runs in
 dual steps handle corners. It makes one inner pass per outer step with κ = R²/(γm), R² the mean of s_i‖x_i‖² (γ = 1 for
 losses with corners). The momentum grows like Nesterov's (t_k − 1)/t_{k+1} and starts over whenever it points uphill or
 ‖w − y‖ grows, so that it need not know how strongly convex the problem really is, nor add up the errors of inexact
-passes; a loss with corners gets none, for its errors are too large. No inner gap is computed.
+passes; a loss with corners gets none, for its errors are too large. No inner gap is computed. It is also the one for a free
+intercept, which nothing bounds beforehand.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from fenchel.losses.smoothed import Smoothed, SmoothedVector
 from fenchel.numeric import block_shuffled
 from fenchel.problem import Problem
 from fenchel.result import Iterate
-from fenchel.solvers.base import dual_steps, penalised_throughout, separable, smooth_or_smoothable, solver
+from fenchel.solvers.base import bounded_below, dual_steps, separable, smooth_or_smoothable, solver
 from fenchel.solvers.sdca import curvatures, sdca, sdca_pass, sdca_vector_pass, start_alpha, with_dual_step
 from fenchel.weights import read_weights, weights_of
 
@@ -48,14 +49,14 @@ GROWN = 1.2  # how much ‖w − y‖² may grow before momentum starts over
 CROWDED_PULL = 3.0  # rows that share most coordinates undo one another's steps: hold them closer to y
 
 
-@solver("accelerated-sdca", needs=(dual_steps, separable, smooth_or_smoothable, penalised_throughout))
+@solver("accelerated-sdca", needs=(dual_steps, separable, smooth_or_smoothable, bounded_below))
 def accelerated_sdca(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, variant: str = "faithful"
 ) -> Iterator[Iterate]:
     """Accelerated proximal SDCA: for weak regularization, where plain SDCA slows down."""
     if variant not in VARIANTS:
         raise ValueError(f"accelerated-sdca has no variant {variant!r}: choose 'faithful' or 'practical'.")
-    if variant == "practical":
+    if variant == "practical" or problem.free:
         return practical(with_dual_step(problem), start, rng)
     reduced = with_dual_step(smooth(strongly_convex(problem, accuracy), accuracy))
     lam, gamma = reduced.regularizer.strong_convexity(), 1.0 / reduced.loss.smoothness()

@@ -90,10 +90,15 @@ def strongly_convex_regularizer(problem: Problem) -> str | None:
     return None if regularizer.strong_convexity() > 0.0 else f"a strongly convex regularizer, and {_name(regularizer)} is not"
 
 
+def bounded_below(problem: Problem) -> str | None:
+    """No penalty that only falls."""
+    return "a penalty other than Linear" if isinstance(getattr(problem.penalised, "penalty", None), Linear) else None
+
+
 def penalised_throughout(problem: Problem) -> str | None:
     """No weight that is free, and no penalty that only falls."""
-    if isinstance(getattr(problem.penalised, "penalty", None), Linear):
-        return "a penalty other than Linear"
+    if (reason := bounded_below(problem)) is not None:
+        return reason
     return "an intercept that is penalised, such as intercept=10.0, and this one is free" if problem.free else None
 
 

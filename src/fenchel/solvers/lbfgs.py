@@ -60,9 +60,10 @@ def _bounds(problem: Problem) -> Any:
     box = problem.penalised
     if not hasattr(box, "lower"):
         return None
-    size = problem.n * problem.outputs - problem.free
+    free = problem.free * problem.outputs
+    size = problem.n * problem.outputs - free
     bounds = list(zip(np.broadcast_to(box.lower, size), np.broadcast_to(box.upper, size), strict=True))
-    return bounds + [(None, None)] * problem.free
+    return bounds + [(None, None)] * free
 
 
 def each_callback(run: Callable[[Callable[[np.ndarray], None]], None]) -> Iterator[np.ndarray]:

@@ -1,0 +1,31 @@
+"""Estimators with scikit-learn's interface, and a certificate on every one of them.
+
+``LinearClassifier`` and ``LinearRegressor`` offer all losses and penalties of the house. The others have scikit-learn's own
+names, parameters and objectives: changing an import is all it takes.
+
+    from sklearn.linear_model import LogisticRegression   →   from fenchel.estimators import LogisticRegression
+
+A new one is a file here that says what it minimises, as a :class:`~fenchel.estimators.base.Formulation`.
+"""
+
+from __future__ import annotations
+
+from fenchel.estimators.lasso import ElasticNet, Lasso
+from fenchel.estimators.linear import LinearClassifier, LinearRegressor
+from fenchel.estimators.logistic import LogisticRegression
+from fenchel.estimators.ridge import Ridge
+from fenchel.estimators.sgd import SGDClassifier, SGDRegressor
+from fenchel.estimators.svm import LinearSVC, LinearSVR
+
+__all__ = [
+    "ElasticNet",
+    "Lasso",
+    "LinearClassifier",
+    "LinearRegressor",
+    "LinearSVC",
+    "LinearSVR",
+    "LogisticRegression",
+    "Ridge",
+    "SGDClassifier",
+    "SGDRegressor",
+]

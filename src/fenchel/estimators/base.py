@@ -1,0 +1,220 @@
+"""What every estimator does: build problems, have them solved, keep the certificate, tell callbacks and users how it went.
+
+An estimator says what it minimises, as a :class:`Formulation`, from parameters of its own; everything else is here. Several
+problems on one matrix (one class against the rest, one output after the other) share its columns, and threads.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from fenchel.driver import Evaluation, solve
+from fenchel.estimators.advice import advice
+from fenchel.estimators.rows import distinct_rows
+from fenchel.matrices import available_threads
+from fenchel.problem import FREE, Problem
+from fenchel.regularizers import L2
+from fenchel.result import Result
+from fenchel.solvers import solvers
+
+MATRICES: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": [np.float64, np.float32], "accept_large_sparse": True}
+NEGLIGIBLE = 1e-12  # of the mean of ‖x‖²: the ridge that stands for no penalty, so that there is a certificate
+MOST_SEEDS = 2**31 - 1
+
+
+class Formulation(NamedTuple):
+    """min mean loss + regularizer; the estimator's own objective is ``factor`` times that."""
+
+    loss: Any
+    regularizer: Any  #: None for no penalty at all
+    intercept: float | str  #: as in :class:`fenchel.Problem`
+    factor: float = 1.0
+    each: tuple[Any, ...] = ()  #: a regularizer for each target, where they differ
+
+
+class LinearEstimator(CallbackSupportMixin, BaseEstimator):
+    """The common part. After ``fit``: ``coef_``, ``intercept_`` and the certificate.
+
+    Attributes:
+        objective_, dual_objective_: what was reached, and a proven lower bound on what can be reached.
+        gap_: their difference, the most by which ``objective_`` can be above the smallest possible.
+        converged_: whether the gap is within the tolerance.
+        n_iter_: passes over the data.
+        solver_, history_: the solver that ran, and the course of its run (a list of them for several problems).
+    """
+
+    coef_: Any
+    intercept_: Any
+    n_iter_: Any
+
+    def _limits(self) -> dict[str, Any]:
+        """solver, tol, max_passes and time_limit, from parameters of whatever names."""
+        return {"solver": self.solver, "tol": self.tol, "max_passes": self.max_passes, "time_limit": self.time_limit}
+
+    def _targets(self, codes: np.ndarray) -> list[np.ndarray]:
+        """The labels of every problem."""
+        raise NotImplementedError
+
+    def _attributes(self, weights: list[tuple[np.ndarray, Any]], dtype: Any) -> dict[str, np.ndarray]:
+        """``coef_`` and ``intercept_`` from the weights and the intercept of every problem."""
+        raise NotImplementedError
+
+    def _present(self, count: int) -> list[Any]:
+        """The weights as they are, for each of so many problems; None where there are none."""
+        raise NotImplementedError
+
+    def _learn(self, X: Any, y: Any, codes: np.ndarray, weight: np.ndarray, form: Formulation) -> list[Result]:
+        """Solve one problem for every target that ``codes`` make, and keep what was found."""
+        self._played: list[Result] | None = None  # what ``partial_fit`` would have gone on from
+        rows, codes, weights = distinct_rows(X, codes, weight)
+        targets = self._targets(codes)
+        problem = self._problem(rows, targets[0], form, weights)
+        context = self._init_callback_context(max_subtasks=None)
+        told: dict[str, Any] = {"estimator": self, "X": X, "y": y, "metadata": {"sample_weight": weight}}
+        context.call_on_fit_task_begin(**told)
+        found: list[Result] = []
+
+        def watch(part: Problem) -> Callable[[Evaluation], bool]:
+            def report(evaluation: Evaluation) -> bool:
+                now = [(result.coef, result.intercept) for result in found] + [part.split(evaluation.w)]
+                now += [(np.zeros_like(now[0][0]), 0.0)] * (len(targets) - len(now))
+                step = context.subcontext(task_name="evaluation")
+                step.call_on_fit_task_begin(**told)
+                return step.call_on_fit_task_end(**told, reconstruction_attributes=lambda: self._attributes(now, X.dtype))
+
+            return report
+
+        watched = bool(getattr(self, "_skl_callbacks", ()))
+        self._solve_all(problem, targets, found, watch if watched else None, form.each)
+        self._keep(found, form, X.dtype)
+        context.call_on_fit_task_end(**told, reconstruction_attributes={})
+        if any(result.status == "interrupted" for result in found):
+            raise KeyboardInterrupt
+        self._warn(problem, found)
+        return found
+
+    def _problem(self, X: Any, y: np.ndarray, form: Formulation, sample_weight: Any) -> Problem:
+        """The problem, its intercept free if the solver can have it so, and penalised if not."""
+        regularizer, intercept = form.regularizer, form.intercept
+        bare = Problem(X, y, form.loss, L2(1.0) if regularizer is None else regularizer, sample_weight=sample_weight)
+        if regularizer is None:
+            bare = bare.replace(regularizer=L2(max(NEGLIGIBLE * float(bare.row_norms**2 @ bare.share), np.finfo(float).tiny * 1e16)))
+        if intercept == FREE and not self._takes_free(bare):
+            intercept = 1.0
+        return bare.with_intercept(intercept)
+
+    def _takes_free(self, problem: Problem) -> bool:
+        """Whether the regularizer, and the solver asked for, can leave an intercept alone."""
+        chosen = solvers().get(self._limits()["solver"])
+        return bool(problem.regularizer.separable and (chosen is None or chosen.refusal(problem.with_intercept(FREE)) is None))
+
+    def _solve_all(self, problem: Problem, targets: list[np.ndarray], found: list[Result], watch: Any, each: tuple[Any, ...]) -> None:
+        """The problems, the first with all threads, the others side by side; an interrupt leaves what it interrupted."""
+        limits = self._limits()
+        ends = math.inf if limits["time_limit"] is None else time.perf_counter() + limits["time_limit"]
+        stop = threading.Event()
+        threads = self._threads() or available_threads()
+        warm = getattr(self, "warm_start", False)
+        starts: list[Any] = self._present(len(targets)) if warm else [None] * len(targets)
+        seed = self._seed()
+
+        def one(k: int, threads: int) -> Result:
+            part = problem if k == 0 else problem.with_labels(targets[k])
+            part = part.replace(regularizer=each[k]) if each else part
+            left = None if math.isinf(ends) else max(ends - time.perf_counter(), 1e-3)
+            callback = watch(part) if watch is not None else (lambda evaluation: stop.is_set())
+            options = {**limits, "time_limit": left, "seed": seed + k, "threads": threads, "callback": callback}
+            start = starts[k] if starts[k] is not None and starts[k].shape == part.shape else None
+            return solve(part, start=start, progress=bool(getattr(self, "verbose", 0)), **options)
+
+        found.append(one(0, threads))
+        if watch is not None or threads == 1:
+            for k in range(1, len(targets)):
+                found.append(one(k, threads))
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            jobs = [pool.submit(one, k, 1) for k in range(1, len(targets))]
+            try:
+                found += [job.result() for job in jobs]
+            finally:
+                stop.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def _seed(self) -> int:
+        state = getattr(self, "random_state", None)
+        return 0 if state is None else int(check_random_state(state).randint(MOST_SEEDS))
+
+    def _threads(self) -> int | None:
+        """How many threads ``n_jobs`` asks for; all for None and -1."""
+        jobs = getattr(self, "n_jobs", None)
+        return None if jobs is None or jobs == -1 else max(1, jobs if jobs > 0 else available_threads() + 1 + jobs)
+
+    def _keep(self, found: list[Result], form: Formulation, dtype: Any) -> None:
+        for name, value in self._attributes([(result.coef, result.intercept) for result in found], dtype).items():
+            setattr(self, name, value)
+        self.objective_ = form.factor * sum(result.objective for result in found)
+        self.dual_objective_ = form.factor * sum(result.dual_objective for result in found)
+        self.gap_ = form.factor * sum(result.gap for result in found)
+        self.converged_ = all(result.converged for result in found)
+        self.n_iter_ = max(1, math.ceil(max(result.passes for result in found)))
+        self.solver_ = found[0].solver
+        self.history_ = found[0].history if len(found) == 1 else [result.history for result in found]
+
+    def _warn(self, problem: Problem, found: list[Result]) -> None:
+        """One warning with the gap, the tolerance and what would help, if the tolerance was not reached."""
+        worst = max(found, key=lambda result: result.gap)
+        if self.converged_ or worst.tol == 0.0 or all(result.converged or result.status == "callback" for result in found):
+            return
+        names = getattr(self, "feature_names_in_", None)
+        relative = worst.gap / problem.scale
+        hint = advice(problem, worst, names, "max_iter" if hasattr(self, "max_iter") else "max_passes")
+        warnings.warn(
+            f"{type(self).__name__} stopped at a certified gap of {relative:.2g} of the objective at w = 0, "
+            f"and tol={worst.tol:g} was asked for: {hint}.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    def _weights_of(self, X: Any, sample_weight: Any) -> np.ndarray:
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """X·coef + intercept, one column for each problem."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **MATRICES)
+        coef = self.coef_
+        scores = X @ coef.T if sp.issparse(X) or not sp.issparse(coef) else (coef @ X.T).T
+        scores = scores.toarray() if sp.issparse(scores) else np.asarray(scores)
+        return scores + self.intercept_
+
+    def sparsify(self) -> Any:
+        """Store ``coef_`` as a sparse matrix, which saves memory and time where most weights are zero."""
+        check_is_fitted(self)
+        self.coef_ = sp.csr_array(np.atleast_2d(self.coef_)) if not sp.issparse(self.coef_) else self.coef_
+        return self
+
+    def densify(self) -> Any:
+        """Store ``coef_`` as an ordinary array again."""
+        check_is_fitted(self)
+        if sp.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,75 @@
+"""Probabilities from scores: p(y = k | x) = 1/(1 + e^−(a·score + b)), a and b learnt on rows held out
+
+J. Platt, *Probabilistic outputs for support vector machines*, 1999: targets are (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2) instead of 1 and 0, as if
+each class had one row more. A target t is a row of label +1 and weight t and one of label −1 and weight 1 − t, so the
+fit is a logistic regression on one feature with a free intercept, like any other here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import _safe_indexing
+
+from fenchel.driver import solve
+from fenchel.estimators.classification import rest_normalised
+from fenchel.losses import Logistic
+from fenchel.problem import FREE, Problem
+from fenchel.registry import checked_choice
+from fenchel.regularizers import L2
+
+FOLDS = 5
+NEGLIGIBLE = 1e-9  # of the mean square of the scores: a ridge that changes nothing
+
+
+@dataclass
+class Calibration:
+    """Slope and offset of every class."""
+
+    slopes: np.ndarray
+    offsets: np.ndarray
+
+    @classmethod
+    def learnt(cls, model: Any, X: Any, y: Any, sample_weight: Any) -> Calibration:
+        """From scores of rows that took no part in learning them, in five folds (fewer if a class has fewer rows)."""
+        checked_choice("calibration", model.calibration, ("sigmoid",))
+        y = np.asarray(y)
+        folds = min(FOLDS, int(np.unique(y, return_counts=True)[1].min()))
+        if folds < 2:
+            raise ValueError("calibration needs at least two rows of every class: leave it out, or give more rows.")
+        scores = np.zeros((len(y), max(1, len(model.classes_) * (len(model.classes_) > 2))))
+        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        for train, test in StratifiedKFold(folds, shuffle=True, random_state=model._seed()).split(np.zeros(len(y)), y):
+            part = clone(model).set_params(calibration=None)
+            part.fit(_safe_indexing(X, train), y[train], weight[train])
+            scores[test] = part.decision_function(_safe_indexing(X, test)).reshape(len(test), -1)
+        classes = model.classes_[1:] if scores.shape[1] == 1 else model.classes_
+        fitted = np.array([sigmoid_fit(scores[:, k], y == label, weight) for k, label in enumerate(classes)])
+        return cls(fitted[:, 0], fitted[:, 1])
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """One row of probabilities for each row of scores."""
+        p = expit(scores.reshape(len(scores), -1) * self.slopes + self.offsets)
+        return np.column_stack([1.0 - p, p]) if p.shape[1] == 1 else rest_normalised(p)
+
+
+def sigmoid_fit(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """Slope and offset of the sigmoid.
+
+    >>> slope, offset = sigmoid_fit(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, False, True, True]), np.ones(4))
+    >>> slope > 0, abs(offset) < 1e-6
+    (True, True)
+    """
+    up, down = weight @ positive, weight @ ~positive
+    t = np.where(positive, (up + 1.0) / (up + 2.0), 1.0 / (down + 2.0))
+    X = np.concatenate([scores, scores])[:, None]
+    y = np.repeat([1.0, -1.0], len(scores))
+    s = np.concatenate([weight * t, weight * (1.0 - t)])
+    ridge = L2(max(NEGLIGIBLE * float(np.mean(scores**2)), 1e-300))
+    found = solve(Problem(X, y, Logistic(), ridge, sample_weight=s, intercept=FREE), "newton", tol=1e-10)
+    return float(found.coef[0]), float(found.intercept)

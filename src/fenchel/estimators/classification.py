@@ -1,0 +1,119 @@
+"""Classification: labels of any kind, two classes or more, one problem for all of them or one for each against the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit, softmax
+from sklearn.base import ClassifierMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from fenchel.estimators.base import MATRICES, LinearEstimator
+
+
+class Classifier(ClassifierMixin, LinearEstimator):
+    """The part that all classifiers share."""
+
+    classes_: Any
+
+    def _one_for_all(self, classes: int) -> bool:
+        """Whether several classes make one problem, with a loss for all of them."""
+        raise NotImplementedError
+
+    def _formulation(self, weight: float, together: bool) -> Any:
+        """What is minimised: for rows of that total weight, all classes together or two of them."""
+        raise NotImplementedError
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn from rows X with labels y.
+
+        Args:
+            X: an array, sparse matrix or data frame.
+            y: one label per row: numbers, strings or booleans.
+            sample_weight: a weight for each row; 0 is as if the row were not there, 2 as if it were there twice.
+        """
+        X, y = validate_data(self, X, y, **MATRICES)
+        codes = self._numbered(y)
+        weight = self._class_weighted(self._weights_of(X, sample_weight), y, sample_weight)
+        form = self._formulation(float(weight.sum()), self._one_for_all(len(self.classes_)))
+        self._learn(X, y, codes, weight, form)
+        return self
+
+    def _numbered(self, y: Any) -> np.ndarray:
+        """The classes as 0, 1, …, K − 1."""
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes, and y holds one class only: {self.classes_[0]!r}."
+            )
+        return codes
+
+    def _class_weighted(self, weight: np.ndarray, y: Any, sample_weight: Any) -> np.ndarray:
+        """The weights of the rows times those of their classes."""
+        wanted = getattr(self, "class_weight", None)
+        if wanted is None:
+            return weight
+        given = {"sample_weight": weight} if sample_weight is not None else {}
+        by_class = compute_class_weight(wanted, classes=self.classes_, y=y, **given)
+        return weight * by_class[np.searchsorted(self.classes_, y)]
+
+    def _targets(self, codes: np.ndarray) -> list[np.ndarray]:
+        """The labels of every problem: of all classes, of two, or of each against the rest."""
+        K = len(self.classes_)
+        if K > 2 and self._one_for_all(K):
+            return [codes]
+        return [np.where(codes == k, 1.0, -1.0) for k in ([1] if K == 2 else range(K))]
+
+    def _attributes(self, weights: list[tuple[np.ndarray, Any]], dtype: Any) -> dict[str, np.ndarray]:
+        if weights[0][0].ndim == 2:
+            ((coef, intercept),) = weights
+            return {"coef_": coef.T.astype(dtype), "intercept_": np.broadcast_to(intercept, coef.shape[1]).astype(dtype)}
+        return {
+            "coef_": np.array([coef for coef, _ in weights]).astype(dtype),
+            "intercept_": np.array([float(intercept) for _, intercept in weights]).astype(dtype),
+        }
+
+    def _present(self, count: int) -> list[Any]:
+        if not hasattr(self, "coef_"):
+            return [None] * count
+        coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
+        full = np.column_stack([coef, self.intercept_]) if self.fit_intercept else np.asarray(coef)
+        full = full.astype(np.float64)
+        return [np.ascontiguousarray(full.T)] if count == 1 and len(full) > 1 else list(full) + [None] * (count - len(full))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """How far each row is on the side of each class: one number a row for two classes, one for each class otherwise."""
+        scores = self._scores(X)
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most likely class of every row."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def _probabilities(self, X: Any, together: bool) -> np.ndarray:
+        """From scores of a logistic loss: of all classes together, or of each against the rest, made to add up to 1."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            of_second = expit(scores)
+            return np.column_stack([1.0 - of_second, of_second])
+        if together:
+            return softmax(scores, axis=1)
+        return rest_normalised(expit(scores))
+
+
+def rest_normalised(p: np.ndarray) -> np.ndarray:
+    """Probabilities of each class against the rest, made to add up to 1; all alike where they are all 0.
+
+    >>> rest_normalised(np.array([[0.2, 0.2, 0.4], [0.0, 0.0, 0.0]])).round(2).tolist()
+    [[0.25, 0.25, 0.5], [0.33, 0.33, 0.33]]
+    """
+    total = p.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, p / np.where(total > 0.0, total, 1.0), 1.0 / p.shape[1])

@@ -1,0 +1,67 @@
+"""Regression: one output or several, each a problem of its own on the same matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import validate_data
+
+from fenchel.estimators.base import MATRICES, Formulation, LinearEstimator
+
+
+class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
+    """The part that all regressors share."""
+
+    def _formulation(self, weight: float) -> Formulation:
+        """What is minimised, for rows of that total weight."""
+        raise NotImplementedError
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn from rows X with targets y.
+
+        Args:
+            X: an array, sparse matrix or data frame.
+            y: one number per row, or one column of them for each output.
+            sample_weight: a weight for each row; 0 is as if the row were not there, 2 as if it were there twice.
+        """
+        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **MATRICES)
+        y = self._remembered(y)
+        weight = self._weights_of(X, sample_weight)
+        self._learn(X, y, y, weight, self._formulation(float(weight.sum())))
+        return self
+
+    def _remembered(self, y: Any) -> np.ndarray:
+        """y, its shape kept for what is to be predicted."""
+        y = np.asarray(y.toarray() if sp.issparse(y) else y)
+        self._outputs = y.shape[1] if y.ndim == 2 else 0
+        return y
+
+    def _targets(self, codes: np.ndarray) -> list[np.ndarray]:
+        return list(codes.T) if codes.ndim == 2 else [codes]
+
+    def _attributes(self, weights: list[tuple[np.ndarray, Any]], dtype: Any) -> dict[str, Any]:
+        coef = np.array([coef for coef, _ in weights]).astype(dtype)
+        intercept = np.array([float(intercept) for _, intercept in weights]).astype(dtype)
+        if self._outputs:
+            return {"coef_": coef, "intercept_": intercept}
+        return {"coef_": coef[0], "intercept_": intercept[0]}
+
+    def _present(self, count: int) -> list[Any]:
+        if not hasattr(self, "coef_"):
+            return [None] * count
+        coef = np.atleast_2d(self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_).astype(np.float64)
+        full = np.column_stack([coef, np.atleast_1d(self.intercept_)]) if self.fit_intercept else coef
+        return list(full) + [None] * (count - len(full))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The predicted number of every row, one column for each output."""
+        scores = self._scores(X)
+        return scores if self._several_outputs() or scores.ndim == 1 else scores.ravel()
+
+    def _several_outputs(self) -> bool:
+        return np.ndim(self.intercept_) == 1

@@ -1,0 +1,78 @@
+"""``Ridge`` as in scikit-learn: min Σ_i s_i (z_i − y_i)² + α‖w‖², the intercept not penalised; and ``RidgeCV``, which chooses α
+
+Half of it divided by Σs is the house's mean squared loss with strength α/Σs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fenchel.estimators.base import Formulation
+from fenchel.estimators.drop_in import SklearnParameters
+from fenchel.estimators.penalties import checked_strength, elastic
+from fenchel.estimators.regression import Regressor
+from fenchel.losses import Squared
+from fenchel.problem import FREE
+from fenchel.regularizers import Box
+
+
+def confined(regularizer: Any, positive: bool) -> Any:
+    """The regularizer, or with weights that must not be negative."""
+    if not positive:
+        return regularizer
+    return Box(0.0, np.inf) if regularizer is None else Box(0.0, np.inf, regularizer)
+
+
+class Ridge(SklearnParameters, Regressor):
+    """scikit-learn's ``Ridge``, with its parameters and objective, and a certificate.
+
+    Args:
+        alpha: the strength, one for all outputs or one for each.
+        positive: whether weights must not be negative.
+        tol: the certified gap to stop at, relative to the objective at w = 0.
+        max_iter: how many passes over the data at most; None is 1000.
+        solver: scikit-learn's names stand for "auto"; any solver of the house by its own name.
+        fit_intercept, random_state: as in :class:`LinearRegressor`.
+        copy_X: without effect; X is never changed.
+
+    ``objective_``, ``dual_objective_`` and ``gap_`` are of scikit-learn's objective, added up over the outputs.
+
+    >>> import numpy as np, fenchel as fl
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> fl.Ridge(alpha=2.0).fit(X, [1.0, 2.0, 3.0]).coef_.tolist()
+    [0.5]
+    """
+
+    def __init__(
+        self,
+        alpha: Any = 1.0,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        solver: str = "auto",
+        positive: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+
+    def _formulation(self, weight: float) -> Formulation:
+        alphas = np.atleast_1d(self.alpha)
+        if len(alphas) not in (1, max(1, self._outputs)):
+            raise ValueError(f"alpha has {len(alphas)} strengths for {max(1, self._outputs)} outputs: give one, or one for each.")
+        each = [elastic(checked_strength("alpha", alpha, zero=True) / weight, 0.0) for alpha in alphas.tolist()]
+        if len(each) > 1 and None in each:
+            raise ValueError("alpha=0 for some outputs only: fit those on their own.")
+        each = [confined(regularizer, self.positive) for regularizer in each]
+        several = tuple(each) if len(each) > 1 else ()
+        return Formulation(Squared(), each[0], FREE if self.fit_intercept else 0.0, 2.0 * weight, several)

@@ -1,0 +1,43 @@
+"""Rows that come more than once are one row of more weight, and rows of no weight are none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+FEW = 2000  # rows; with more of them sorting would cost what it saves
+
+
+def distinct_rows(X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The same problem with every row once and in an order that does not depend on theirs, where rows are few.
+
+    Methods that visit rows at random would otherwise end at slightly different weights for a row repeated and a row of weight 2.
+
+    >>> X, y, weight = distinct_rows(np.array([[2.0], [1.0], [2.0]]), np.array([0, 1, 0]), np.array([1.0, 0.0, 2.0]))
+    >>> X.tolist(), y.tolist(), weight.tolist()
+    ([[2.0]], [0], [3.0])
+    """
+    if len(y) > FEW:
+        return X, y, weight
+    keys = [row + label.tobytes() for row, label in zip(_bytes_of_rows(X), np.ascontiguousarray(y), strict=True)]
+    first: dict[bytes, int] = {}
+    total: dict[bytes, float] = {}
+    for i, key in enumerate(keys):
+        if weight[i] > 0.0:
+            first.setdefault(key, i)
+            total[key] = total.get(key, 0.0) + weight[i]
+    if not first:
+        return X, y, weight
+    order = sorted(first)
+    rows = np.array([first[key] for key in order])
+    return X[rows], y[rows], np.array([total[key] for key in order])
+
+
+def _bytes_of_rows(X: Any) -> list[bytes]:
+    if not sp.issparse(X):
+        return [row.tobytes() for row in np.ascontiguousarray(X)]
+    X = X.tocsr()
+    ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    return [X.indices[a:b].astype(np.int64).tobytes() + X.data[a:b].tobytes() for a, b in ends]

@@ -1,0 +1,218 @@
+"""``SGDClassifier`` and ``SGDRegressor`` as in scikit-learn: min (1/Σs)·Σ_i s_i φ(z_i, y_i) + α·penalty, the intercept not penalised
+
+``fit`` minimises that objective to a certified gap, in place of stopping when steps get small; ``partial_fit`` learns row by
+row, as there. Learning rates, averaging and early stopping have no effect: there is nothing to tune.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from fenchel.estimators.base import Formulation
+from fenchel.estimators.classification import Classifier, rest_normalised
+from fenchel.estimators.drop_in import SklearnParameters
+from fenchel.estimators.online import OnlineClassifier, OnlineRegressor
+from fenchel.estimators.penalties import checked_strength, elastic
+from fenchel.estimators.regression import Regressor
+from fenchel.losses import EpsilonInsensitive, Hinge, Huber, Logistic, SmoothHinge, Squared, SquaredEpsilonInsensitive, SquaredHinge
+from fenchel.problem import FREE
+from fenchel.registry import checked_choice
+
+
+def regression_losses(epsilon: float) -> dict[str, tuple[Any, float]]:
+    """Losses by scikit-learn's names, and how many times ours scikit-learn's is."""
+    return {
+        "squared_error": (Squared(), 1.0),
+        "huber": (Huber(epsilon) if epsilon > 0.0 else None, 1.0),
+        "epsilon_insensitive": (EpsilonInsensitive(epsilon), 1.0),
+        "squared_epsilon_insensitive": (SquaredEpsilonInsensitive(epsilon), 2.0),
+    }
+
+
+CLASSIFICATION_LOSSES: dict[str, tuple[Any, float]] = {
+    "hinge": (Hinge(), 1.0),
+    "log_loss": (Logistic(), 1.0),
+    "squared_hinge": (SquaredHinge(), 2.0),
+    "modified_huber": (SmoothHinge(2.0), 4.0),  # (1 − yz)² down to yz = −1, and a line from there: four times the hinge smoothed by 2
+}
+RATIO_OF = {"l2": 0.0, "l1": 1.0}
+
+
+class _Sgd(SklearnParameters):
+    """What the two have in common."""
+
+    penalty: Any
+    alpha: Any
+    l1_ratio: Any
+    fit_intercept: Any
+
+    def _sgd_formulation(self, loss: Any, times: float) -> Formulation:
+        """mean of ``times``·loss + α·penalty as ``times`` the mean loss with strength α/``times``."""
+        if self.penalty is not None:
+            checked_choice("penalty", self.penalty, ("l2", "l1", "elasticnet"))
+        strength = 0.0 if self.penalty is None else checked_strength("alpha", self.alpha, zero=True)
+        regularizer = elastic(strength / times, RATIO_OF.get(self.penalty, self.l1_ratio))
+        return Formulation(loss, regularizer, FREE if self.fit_intercept else 0.0, times)
+
+
+def _has_probabilities(model: Any) -> bool:
+    if model.loss not in ("log_loss", "modified_huber"):
+        raise AttributeError(f"probability estimates are not available for loss={model.loss!r}: use 'log_loss' or 'modified_huber'.")
+    return True
+
+
+class SGDClassifier(_Sgd, OnlineClassifier, Classifier):
+    """scikit-learn's ``SGDClassifier``, with its parameters and objective, and a certificate.
+
+    Args:
+        loss: "hinge", "log_loss", "modified_huber", "squared_hinge", or a loss of :class:`SGDRegressor` on the labels −1 and 1.
+        penalty: "l2", "l1", "elasticnet" or None.
+        alpha: the strength.
+        l1_ratio: of "elasticnet", the share of the l1 norm.
+        tol: the certified gap to stop at, relative to the objective at w = 0; None to make ``max_iter`` passes.
+        max_iter: how many passes over the data at most.
+        epsilon: of the regression losses.
+        fit_intercept, class_weight, warm_start, random_state, n_jobs, verbose: as in :class:`LinearClassifier`.
+        shuffle, learning_rate, eta0, power_t, early_stopping, validation_fraction, n_iter_no_change, average: without effect.
+
+    >>> import fenchel as fl
+    >>> X, y = fl.datasets.make_text(500, n=200, nonzeros=10)
+    >>> fl.SGDClassifier().fit(X, y).converged_
+    True
+    """
+
+    def __init__(
+        self,
+        loss: str = "hinge",
+        *,
+        penalty: Any = "l2",
+        alpha: float = 1e-4,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        epsilon: float = 0.1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        learning_rate: str = "optimal",
+        eta0: float = 0.01,
+        power_t: float = 0.5,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        average: Any = False,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.epsilon = epsilon
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.average = average
+
+    def _one_for_all(self, classes: int) -> bool:
+        return False
+
+    def _formulation(self, weight: float, together: bool) -> Formulation:
+        if self.loss == "perceptron":
+            raise ValueError("loss='perceptron' is smallest at w = 0, so there is nothing to minimise: use loss='hinge'.")
+        known = {**CLASSIFICATION_LOSSES, **regression_losses(self.epsilon)}
+        return self._sgd_formulation(*known[checked_choice("loss", self.loss, known)])
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of every class, one row of them for each row of X."""
+        if self.loss == "log_loss":
+            return self._probabilities(X, together=False)
+        scores = self.decision_function(X)
+        p = (scores.clip(-1.0, 1.0) + 1.0) / 2.0  # T. Zhang, Statistical behavior and consistency of classification methods, 2004
+        return np.column_stack([1.0 - p, p]) if p.ndim == 1 else rest_normalised(p)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of :meth:`predict_proba`."""
+        return np.log(self.predict_proba(X))
+
+
+class SGDRegressor(_Sgd, OnlineRegressor, Regressor):
+    """scikit-learn's ``SGDRegressor``, with its parameters and objective, and a certificate.
+
+    Args:
+        loss: "squared_error", "huber", "epsilon_insensitive" or "squared_epsilon_insensitive".
+        epsilon: where the last three change; in the units of y.
+        penalty, alpha, l1_ratio, tol, max_iter, fit_intercept, warm_start, random_state, verbose: as in :class:`SGDClassifier`.
+        shuffle, learning_rate, eta0, power_t, early_stopping, validation_fraction, n_iter_no_change, average: without effect.
+
+    >>> import numpy as np, fenchel as fl
+    >>> X = np.linspace(-1, 1, 50)[:, None]
+    >>> fl.SGDRegressor(alpha=1e-6).fit(X, 3 * X[:, 0] + 1).predict([[0.5]]).round(2).tolist()
+    [2.5]
+    """
+
+    def __init__(
+        self,
+        loss: str = "squared_error",
+        *,
+        penalty: Any = "l2",
+        alpha: float = 1e-4,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        epsilon: float = 0.1,
+        random_state: Any = None,
+        learning_rate: str = "invscaling",
+        eta0: float = 0.01,
+        power_t: float = 0.25,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        warm_start: bool = False,
+        average: Any = False,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.epsilon = epsilon
+        self.random_state = random_state
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.average = average
+
+    def _formulation(self, weight: float) -> Formulation:
+        known = regression_losses(self.epsilon)
+        return self._sgd_formulation(*known[checked_choice("loss", self.loss, known)])

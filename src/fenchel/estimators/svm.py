@@ -1,0 +1,135 @@
+"""``LinearSVC`` and ``LinearSVR`` as in scikit-learn: min ½‖(w, b/c)‖² + C·Σ_i s_i φ(z_i, y_i), z = <w, x> + b
+
+The intercept is the weight of a constant feature c (``intercept_scaling``) and penalised with the others, as there. The squared
+losses have no factor ½ in scikit-learn, so that C counts twice for ours.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fenchel.estimators.base import Formulation
+from fenchel.estimators.classification import Classifier
+from fenchel.estimators.drop_in import SklearnParameters
+from fenchel.estimators.penalties import checked_strength, elastic
+from fenchel.estimators.regression import Regressor
+from fenchel.losses import EpsilonInsensitive, Hinge, MulticlassHinge, SquaredEpsilonInsensitive, SquaredHinge
+from fenchel.registry import checked_choice
+
+
+def svm_formulation(loss: Any, doubled: bool, C: float, weight: float, l1_ratio: float, constant: float) -> Formulation:
+    """C·Σ loss + penalty as a mean loss with strength 1/(C·Σs), or half that for a loss that is half of scikit-learn's."""
+    factor = checked_strength("C", C) * weight * (2.0 if doubled else 1.0)
+    return Formulation(loss, elastic(1.0 / factor, l1_ratio), constant, factor)
+
+
+class LinearSVC(SklearnParameters, Classifier):
+    """scikit-learn's ``LinearSVC``, with its parameters and objective, and a certificate.
+
+    Args:
+        penalty: "l2" or "l1".
+        loss: "squared_hinge" or "hinge".
+        C: the inverse of the strength.
+        multi_class: "ovr", one class against the rest, or "crammer_singer", all together under the multiclass hinge loss.
+        intercept_scaling: the constant feature; its weight is penalised, the less the larger the feature.
+        tol: the certified gap to stop at, relative to the objective at w = 0.
+        max_iter: how many passes over the data at most.
+        fit_intercept, class_weight, verbose, random_state: as in :class:`LinearClassifier`.
+        dual: without effect.
+
+    ``objective_``, ``dual_objective_`` and ``gap_`` are of scikit-learn's objective, penalty + C·Σ loss, added up over
+    the classes for "ovr".
+
+    >>> import fenchel as fl
+    >>> X, y = fl.datasets.make_text(500, n=200, nonzeros=10)
+    >>> fl.LinearSVC(loss="hinge").fit(X, y).converged_
+    True
+    """
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
+        *,
+        dual: Any = "auto",
+        tol: float = 1e-4,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+
+    def _one_for_all(self, classes: int) -> bool:
+        return checked_choice("multi_class", self.multi_class, ("ovr", "crammer_singer")) == "crammer_singer" and classes > 2
+
+    def _formulation(self, weight: float, together: bool) -> Formulation:
+        squared = checked_choice("loss", self.loss, ("squared_hinge", "hinge")) == "squared_hinge" and not together
+        crammer_singer = self.multi_class == "crammer_singer"
+        loss = MulticlassHinge() if together else SquaredHinge() if squared and not crammer_singer else Hinge()
+        l1_ratio = 1.0 if checked_choice("penalty", self.penalty, ("l1", "l2")) == "l1" else 0.0
+        constant = checked_strength("intercept_scaling", self.intercept_scaling) if self.fit_intercept else 0.0
+        return svm_formulation(loss, squared and not crammer_singer, self.C, weight, l1_ratio, constant)
+
+
+class LinearSVR(SklearnParameters, Regressor):
+    """scikit-learn's ``LinearSVR``, with its parameters and objective, and a certificate.
+
+    Args:
+        epsilon: how large a residual costs nothing.
+        C: the inverse of the strength.
+        loss: "epsilon_insensitive" or "squared_epsilon_insensitive".
+        intercept_scaling, tol, max_iter, fit_intercept, verbose, random_state: as in :class:`LinearSVC`.
+        dual: without effect.
+
+    >>> import numpy as np, fenchel as fl
+    >>> X = np.linspace(-1, 1, 50)[:, None]
+    >>> fl.LinearSVR(C=100.0).fit(X, 3 * X[:, 0] + 1).predict([[0.5]]).round(2).tolist()
+    [2.5]
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: float = 1.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        dual: Any = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+    ) -> None:
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+
+    def _formulation(self, weight: float) -> Formulation:
+        squared = checked_choice("loss", self.loss, ("epsilon_insensitive", "squared_epsilon_insensitive")).startswith("squared")
+        loss = SquaredEpsilonInsensitive(self.epsilon) if squared else EpsilonInsensitive(self.epsilon)
+        constant = checked_strength("intercept_scaling", self.intercept_scaling) if self.fit_intercept else 0.0
+        return svm_formulation(loss, squared, self.C, weight, 0.0, constant)

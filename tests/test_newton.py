@@ -1,0 +1,97 @@
+"""Newton's equations in all three ways, against dense algebra; free intercepts of every loss, against an interior point method."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+
+import fenchel as fl
+from fenchel.curvature import ByColumns, ByProducts, ByRows
+from fenchel.losses import losses
+from fenchel.matrices import Design
+from fenchel.problem import balanced_classes
+from fenchel.solvers import solvers
+from tests.references import data, optimum
+
+LAYOUTS = {"dense": np.asarray, "fortran": np.asfortranarray, "csr": sp.csr_array, "csc": sp.csc_array, "float32": np.float32}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("intercept", "free"), [(0.0, False), (3.0, False), (1.0, True)])
+@pytest.mark.parametrize("way", [ByColumns, ByRows, ByProducts])
+@pytest.mark.parametrize("shape", [(40, 7), (9, 30)])
+def test_the_equations_are_solved(shape, way, intercept, free, layout):
+    rng = np.random.default_rng(3)
+    X = np.float32(rng.standard_normal(shape) * (rng.random(shape) < 0.6)).astype(float)
+    h = rng.random(shape[0])
+    h[2] = 0.0
+    design = Design(LAYOUTS[layout](X), intercept)
+    g = rng.standard_normal(design.n)
+    full = np.column_stack([X, np.full(len(X), intercept)]) if intercept else X
+    H = full.T @ (h[:, None] * full) + 0.1 * np.diag([1.0] * shape[1] + [0.0 if free else 1.0] * bool(intercept))
+    d, passes = way(design, 0.1, free).solve(h, g, 1e-14)
+    np.testing.assert_allclose(H @ d, -g, atol=1e-9 * np.abs(g).max())
+    assert passes >= 1
+
+
+@pytest.mark.parametrize("intercept", [0.0, 2.0, "free"])
+def test_ridge_regression_is_one_step(intercept):
+    X, y = data("real")
+    result = fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L2(0.3), intercept=intercept), "newton", tol=1e-13)
+    assert len(result.history) <= 2
+    centred = X - X.mean(axis=0) if intercept == "free" else X
+    full = np.column_stack([X, np.full(len(X), intercept)]) if intercept == 2.0 else centred
+    w = np.linalg.solve(full.T @ full / len(X) + 0.3 * np.eye(full.shape[1]), full.T @ y / len(X))
+    np.testing.assert_allclose(result.coef, w[: X.shape[1]], atol=1e-10)
+
+
+def test_a_start_far_away_does_no_harm():
+    X, y = data("binary")
+    for loss in (fl.Logistic(), fl.SquaredHinge(), fl.SmoothHinge(0.5)):
+        problem = fl.Problem(X, y, loss, fl.L2(1e-4), intercept="free")
+        assert fl.minimize(problem, "newton", tol=1e-9, start=np.full(7, 1e4)).converged
+
+
+def test_separable_classes_and_weak_penalties_converge():
+    X = np.column_stack([np.linspace(-1, 1, 50), np.ones(50)])
+    y = np.sign(X[:, 0])
+    for l2 in (1e-3, 1e-9, 1e-15):
+        assert fl.minimize(fl.Problem(X, y, fl.Logistic(), fl.L2(l2), intercept="free"), "newton", tol=1e-6).converged
+
+
+@pytest.mark.parametrize("regularizer", [fl.L2(0.05), fl.ElasticNet(l2=0.05, l1=0.02), fl.L1(0.02)], ids=lambda r: type(r).__name__)
+@pytest.mark.parametrize("loss", [pytest.param(n, marks=() if n in ("hinge", "softmax") else pytest.mark.slow) for n in losses()])
+def test_every_loss_has_solvers_for_a_free_intercept(loss, regularizer):
+    chosen = losses()[loss]()
+    X, y = data(chosen.labels)
+    s = 1.0 + np.arange(len(X)) % 3
+    if chosen.labels == "real":
+        y = y + 5.0
+    problem = fl.Problem(sp.csr_array(X), y, chosen, regularizer, sample_weight=s, intercept="free")
+    best = optimum(X, y, chosen, regularizer, share=problem.share, free=True)
+    takers = [name for name, solver in solvers().items() if solver.refusal(problem) is None]
+    assert takers
+    for name in takers:
+        result = fl.minimize(problem, name, tol=1e-4, max_passes=20_000)
+        assert result.objective - best <= result.gap + 1e-7, name
+        assert result.dual_objective <= best + 1e-7, name
+        alone = problem.dual_objective(problem._balanced(result.alpha))
+        assert alone <= best + 1e-7, "a balanced dual point is a feasible one"
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(2, 5), st.integers(1, 12), st.integers(0, 10**6))
+def test_balanced_classes_are_balanced_and_stay_probabilities(K, m, seed):
+    rng = np.random.default_rng(seed)
+    y, share = rng.integers(0, K, m), rng.random(m)
+    p = rng.dirichlet(np.full(K, 0.3), m)
+    alpha = np.eye(K)[y] - p
+    found = balanced_classes(alpha, y, share)
+    q = np.eye(K)[y] - found
+    assert np.abs(share @ found).max() <= 1e-12
+    assert q.min() >= -1e-15
+    np.testing.assert_allclose(q.sum(axis=1), 1.0, atol=1e-12)
+    np.testing.assert_allclose(balanced_classes(found, y, share), found, atol=1e-10)
