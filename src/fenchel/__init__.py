@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fenchel import datasets
+from fenchel import datasets, plots
 from fenchel.compiled import compiled
 from fenchel.driver import Evaluation, minimize
 from fenchel.losses import (
@@ -61,4 +61,5 @@ __all__ = [
     "minimize",
     "path",
     "plan",
+    "plots",
 ]
