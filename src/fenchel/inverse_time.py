@@ -82,13 +82,13 @@ def measure(
 ) -> Iterator[Size]:
     """Time and iterations to an accuracy on the test rows, at each number of training rows, smallest first.
 
-        >>> from fenchel.datasets import make_text
-        >>> from fenchel.losses import Logistic
-        >>> from fenchel.regularizers import L2
-        >>> X, y = make_text(1500, n=200, nonzeros=10)
-        >>> test = X[1000:], y[1000:]
-        >>> [size.rows for size in measure(X[:1000], y[:1000], test, 0.6, [1000, 500], Logistic(), L2(1.0), runs=1, seed=0)]
-        [500, 1000]
+    >>> from fenchel.datasets import make_text
+    >>> from fenchel.losses import Logistic
+    >>> from fenchel.regularizers import L2
+    >>> X, y = make_text(1500, n=200, nonzeros=10)
+    >>> test = X[1000:], y[1000:]
+    >>> [size.rows for size in measure(X[:1000], y[:1000], test, 0.6, [1000, 500], Logistic(), L2(1.0), runs=1, seed=0)]
+    [500, 1000]
     """
     nested = np.random.default_rng(seed).permutation(len(y))  # larger sets hold the smaller ones
     for rows in sorted(sizes):
