@@ -19,6 +19,7 @@ from fenchel.losses import (
     Squared,
     SquaredHinge,
 )
+from fenchel.models import ModelFileError, load, save
 from fenchel.path import Path, path
 from fenchel.planner import Plan, plan
 from fenchel.problem import Problem
@@ -43,6 +44,7 @@ __all__ = [
     "Iterate",
     "Linear",
     "Logistic",
+    "ModelFileError",
     "MulticlassHinge",
     "Path",
     "Plan",
@@ -58,8 +60,10 @@ __all__ = [
     "Stream",
     "compiled",
     "datasets",
+    "load",
     "minimize",
     "path",
     "plan",
     "plots",
+    "save",
 ]
