@@ -443,3 +443,40 @@ def test_every_estimator_is_a_model():
     known = model_kinds.models()
     for cls in CLASSES:
         assert known[cls.__name__] is cls
+
+
+def places(told, path=()):
+    """Every place in a JSON document."""
+    yield path
+    inner = told.items() if isinstance(told, dict) else enumerate(told) if isinstance(told, list) else ()
+    for key, value in inner:
+        yield from places(value, (*path, key))
+
+
+words = st.sampled_from(["kind", "class", "items", "shape", "array", "model", "list", "part", "L2", "Standin", "coef_", "scalar", "sparse"])
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | words | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words | st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_whatever_a_header_says_is_read_or_refused(tmp_path_factory, data):
+    file = tmp_path_factory.mktemp("forged") / "model"
+    inner = fitted(parameters={"loss": fl.SmoothHinge(0.5), "class_weight": {1: 2.0, "a": math.inf}}, coef_=sp.csr_matrix(np.eye(2)))
+    fl.save(example(inner_=inner, encoding_=Columns(["a"]), n_features_in_=1, feature_names_in_=None), file)
+
+    def change(told):
+        for _ in range(data.draw(st.integers(1, 2))):
+            *path, last = data.draw(st.sampled_from([place for place in places(told) if place]))
+            for key in path:
+                told = told[key]
+            told[last] = data.draw(junk)
+
+    forge(file, change)
+    try:
+        fl.load(file, memory=2**20)
+    except fl.ModelFileError as error:
+        assert str(error).startswith(f"{file}: ")  # noqa: PT017 (it may as well be read)

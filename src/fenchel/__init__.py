@@ -5,6 +5,7 @@ from __future__ import annotations
 from fenchel import datasets, plots
 from fenchel.compiled import compiled
 from fenchel.driver import Evaluation, minimize
+from fenchel.exports import export
 from fenchel.losses import (
     Absolute,
     EpsilonInsensitive,
@@ -60,6 +61,7 @@ __all__ = [
     "Stream",
     "compiled",
     "datasets",
+    "export",
     "load",
     "minimize",
     "path",
