@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,35 +61,38 @@ def json_class(name: str) -> Any:
 
 def check_model(model: Any, where: str) -> None:
     """Refuse weights that are not finite, and attributes that do not fit each other."""
-    coef: Any = getattr(model, "coef_", None)
-    intercept: Any = getattr(model, "intercept_", None)
-    for name, value in (("coef_", coef), ("intercept_", intercept)):
-        data = value.data if sp.issparse(value) else value
-        if data is not None and not (np.asarray(data).dtype.kind in "fiub" and np.isfinite(data).all()):
+    coef = getattr(model, "coef_", None)
+    for name in ("coef_", "intercept_"):
+        value: Any = getattr(model, name, None)
+        if value is not None and not are_finite(value.data if sp.issparse(value) else value):
             raise ModelFileError(f"{where}{name} holds weights that are not finite numbers: fit the model again.")
     if coef is None:
         return
-    shape = np.shape(coef) if not sp.issparse(coef) else coef.shape
-    rows = shape[0] if len(shape) == 2 else 1
-    laws = {
-        "coef_": len(shape) in (1, 2),
-        "classes_": rows in classifier_rows(model, rows),
-        "intercept_": intercept is None or np.size(intercept) in (1, rows),
+    shape = coef.shape if sp.issparse(coef) else np.shape(coef)
+    if len(shape) not in (1, 2):
+        raise ModelFileError(f"{where}coef_ has the shape {shape}: weights are a row, or a row for each class.")
+    for name, fits in wanted_shapes(model, shape).items():
+        value = getattr(model, name, None)
+        if value is not None and not fits(value):
+            told = f"of shape {value.shape}" if isinstance(value, np.ndarray) else f"= {str(value)[:40]}"
+            raise ModelFileError(f"{where}{name} {told} and coef_ of shape {shape} do not fit each other: fit the model again.")
+
+
+def are_finite(numbers: Any) -> bool:
+    """Whether it is a number or an array of numbers, all finite."""
+    if not isinstance(numbers, (int, float, np.generic, np.ndarray)):
+        return False
+    return np.asarray(numbers).dtype.kind in "fiu" and bool(np.isfinite(numbers).all())
+
+
+def wanted_shapes(model: Any, shape: tuple[int, ...]) -> dict[str, Callable[[Any], bool]]:
+    """What must hold of a model's attributes, given the shape of its weights."""
+    rows, columns = (1, *shape)[-2:]
+    laws: dict[str, Callable[[Any], bool]] = {
+        "classes_": lambda value: isinstance(value, np.ndarray) and value.shape == (max(rows, 2),),
+        "intercept_": lambda value: np.size(value) in (1, rows),
     }
-    if getattr(model, "encoding_", None) is None:  # which makes several columns of one
-        laws["n_features_in_"] = getattr(model, "n_features_in_", shape[-1:]) in (shape[-1:], *shape[-1:])
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None and hasattr(model, "n_features_in_"):
-        laws["feature_names_in_"] = np.shape(names) == (model.n_features_in_,)
-    for name, holds in laws.items():
-        if not holds:
-            size = np.shape(getattr(model, name)) or getattr(model, name)
-            raise ModelFileError(f"{where}{name} ({size}) and coef_ of shape {shape} do not fit each other: fit the model again.")
-
-
-def classifier_rows(model: Any, rows: int) -> tuple[int, ...]:
-    """How many rows of weights a model with such classes may have."""
-    classes = getattr(model, "classes_", None)
-    if classes is None:
-        return (rows,)
-    return (1, 2) if len(classes) == 2 else (len(classes),)
+    if getattr(model, "encoding_", None) is None:  # it makes several columns of one
+        laws["n_features_in_"] = lambda value: isinstance(value, (int, np.integer)) and value == columns
+        laws["feature_names_in_"] = lambda value: isinstance(value, np.ndarray) and value.shape == (columns,)
+    return laws
