@@ -120,6 +120,18 @@ def test_liblinear_itself_reads_them(tmp_path):
     np.testing.assert_allclose(numbers, REGRESSOR.predict(X))
 
 
+@pytest.mark.parametrize("classes", [np.array([-1.0, 1.0]), np.array([False, True]), np.array([1, 2, 3], dtype=np.int8)])
+def test_onnx_keeps_classes_that_are_whole_numbers(tmp_path, classes):
+    pytest.importorskip("skl2onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    model = Classifier(np.eye(N)[: 1 if len(classes) == 2 else len(classes)], 0.0, classes)
+    fl.export(model, tmp_path / "model.onnx")
+    session = runtime.InferenceSession((tmp_path / "model.onnx").read_bytes(), providers=["CPUExecutionProvider"])
+    labels, scores = session.run(None, {"X": X.astype(np.float32)})
+    assert labels.tolist() == model.predict(X).astype(int).tolist()
+    assert session.get_outputs()[1].shape[1] == scores.shape[1] == len(classes)
+
+
 @every_classifier
 def test_onnx_predicts_the_same(tmp_path, name):
     pytest.importorskip("skl2onnx")
@@ -208,8 +220,9 @@ def test_what_a_format_cannot_say_is_refused(tmp_path):
 
     named = Classifier(np.ones((1, 2)), 0.0, np.array(["a", "b"]))
     refused = [
-        (named, "liblinear", "liblinear's classes are whole numbers, and these are a, b"),
+        (named, "liblinear", "The classes of liblinear are whole numbers, and these are a, b"),
         (Classifier(np.ones((1, 2)), 0.0, np.array([0.5, 1.0])), "liblinear", "whole numbers"),
+        (Classifier(np.ones((1, 2)), 0.0, np.array([0.5, 1.0])), "onnx", "The classes of ONNX are whole numbers"),
         (Regressor(np.ones((2, 2)), 0.0), "liblinear", "predicts 2 numbers at once, and liblinear one"),
         (Regressor(np.ones((2, 2)), 0.0), "vw", "predicts 2 numbers at once"),
         (Calibrated(np.ones((1, 2)), 0.0, TWO), "liblinear", "gives calibrated probabilities"),

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors import safe_open
 from safetensors.numpy import save_file
+from sklearn.linear_model import Lasso, LogisticRegression, RidgeClassifier
+from sklearn.svm import LinearSVC
 
 import fenchel as fl
 from fenchel import model_kinds, models
@@ -125,6 +127,9 @@ def test_a_model_comes_back_as_it_was(file):
     model = example()
     assert same(round_trip(model, file), model)
     assert [found.name for found in file.parent.iterdir()] == [file.name]
+    other = file.with_name("other")
+    other.touch()
+    assert file.stat().st_mode == other.stat().st_mode
 
 
 dtypes = st.sampled_from([np.float64, np.float32, np.float16, np.int64, np.int32, np.int8, np.uint64, np.uint8, np.bool_])
@@ -158,6 +163,21 @@ def test_zeros_are_left_out_where_they_are_many(file, dtype, share):
     assert same(round_trip(model, file), model)
     fewest = min(coef.nbytes, (np.count_nonzero(coef) + 1) * (4 + coef.itemsize))
     assert fewest <= file.stat().st_size < (fewest if share != 0.4 else coef.nbytes) + 4000
+
+
+@pytest.mark.parametrize("kind", [LogisticRegression, Lasso, RidgeClassifier, LinearSVC])
+def test_estimators_of_scikit_learn_would_be_models_too(file, monkeypatch, kind):
+    monkeypatch.setitem(MODELS, kind.__name__, kind)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 4))
+    labels = np.array(["no", "yes", "perhaps"])[rng.integers(3, size=50)]
+    model = kind().fit(X, X[:, 0] if kind is Lasso else labels)
+    loaded = round_trip(model, file)
+    assert loaded.predict(X).tolist() == model.predict(X).tolist()
+    assert same(loaded.get_params(), model.get_params())
+    if hasattr(model, "sparsify"):
+        model.sparsify()
+        assert same(round_trip(model, file).coef_, model.coef_)
 
 
 def test_a_sparsified_model_stays_sparse(file):
@@ -290,6 +310,7 @@ FORGERIES = [
     (attribute("other_", kind="part", **{"class": "Popen", "items": ["ls"]}), "'Popen', which this fenchel does not know"),
     (attribute("other_", kind="part", **{"class": "SquaredLp", "items": [1.0, "two"]}), "other_ is no SquaredLp|is no"),
     (attribute("other_", kind="json", **{"class": "Popen"}), "'Popen', which this fenchel does not know"),
+    (attribute("other_", kind="json", **{"class": "Encoding"}), "other_ is (a 'Encoding', which|missing|no Encoding)"),
     (attribute("other_", kind="dict", items=[[{"kind": "list", "items": []}, 1]]), "key that is neither a string nor a number"),
     (attribute("other_", kind="float", value="__import__('os')"), "which is no number"),
 ]

@@ -43,7 +43,16 @@ class Linear(NamedTuple):
 def export(model: Any, path: str | os.PathLike[str], format: str = "onnx") -> None:
     """Write a fitted model for other programs, as ``"onnx"``, ``"liblinear"`` or ``"vw"``; what each holds is told in ``fenchel.exports``.
 
-    ONNX needs ``pip install "fenchel[onnx]"``, Vowpal Wabbit ``pip install "fenchel[vw]"``.
+    ONNX needs ``pip install "fenchel[onnx]"``, Vowpal Wabbit ``pip install "fenchel[vw]"``. Fitted linear models of scikit-learn
+    can be exported as well.
+
+    >>> import tempfile
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = LogisticRegression(fit_intercept=False).fit([[-1.0], [1.0]], [3, 5])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export(model, folder + "/model", format="liblinear")
+    ...     Path(folder, "model").read_text().splitlines()[:3]
+    ['solver_type L2R_LR', 'nr_class 2', 'label 5 3']
     """
     write = FORMATS[checked_choice("format", format, FORMATS)]
     checked_place(path)
@@ -133,11 +142,16 @@ def liblinear_solver(linear: Linear) -> str:
 
 def liblinear_labels(classes: np.ndarray) -> list[int]:
     """The classes as liblinear has them: whole numbers, and of two the one with positive scores first."""
-    numbers = classes.astype(np.float64) if classes.dtype.kind in "iufb" else np.full(len(classes), np.nan)
-    if not (np.isfinite(numbers) & (numbers == np.rint(numbers)) & (np.abs(numbers) < 2**31)).all():
-        raise ValueError(f"liblinear's classes are whole numbers, and these are {', '.join(map(str, classes[:3]))}…: number them first.")
-    labels = [int(number) for number in numbers]
+    labels = whole_classes(classes, 2**31, "liblinear").tolist()
     return labels[::-1] if len(labels) == 2 else labels
+
+
+def whole_classes(classes: np.ndarray, limit: int, whose: str) -> np.ndarray:
+    """The classes as whole numbers below a limit, if they are."""
+    numbers = classes.astype(np.float64) if classes.dtype.kind in "iufb" else np.full(len(classes), np.nan)
+    if not (np.isfinite(numbers) & (numbers == np.rint(numbers)) & (np.abs(numbers) < limit)).all():
+        raise ValueError(f"The classes of {whose} are whole numbers, and these are {', '.join(map(str, classes[:3]))}…: number them first.")
+    return classes.astype(np.int64)
 
 
 def write_vw(linear: Linear, path: Path) -> None:
@@ -184,6 +198,8 @@ def write_onnx(linear: Linear, path: Path) -> None:
     twin = plain_twin(linear)
     options = {} if linear.classes is None else {"raw_scores": True} if linear.probabilities is None else {"zipmap": False}
     told = to_onnx(twin, initial_types=[("X", FloatTensorType([None, linear.coef.shape[1]]))], options={id(twin): options})
+    if linear.classes is not None:  # for two classes and scores the converter declares one column and writes two
+        told.graph.output[1].type.tensor_type.shape.dim[1].dim_value = len(linear.classes)
     path.write_bytes(told.SerializeToString())
 
 
@@ -203,7 +219,7 @@ def plain_twin(linear: Linear) -> Any:
         twin = LogisticRegression() if probabilities == "softmax" or len(classes) == 2 else SGDClassifier(loss="log_loss")
     twin.coef_, twin.intercept_, twin.n_features_in_ = coef, np.array(intercept), coef.shape[-1]
     if classes is not None:
-        twin.classes_ = classes
+        twin.classes_ = classes if classes.dtype.kind in "OU" else whole_classes(classes, 2**53, "ONNX")
     return twin
 
 

@@ -23,9 +23,12 @@ def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
     target = checked_place(file)
     path = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
+        with open(path, "xb") as empty:
+            mode = os.fstat(empty.fileno()).st_mode  # as the user's other files; some writers make theirs private
         yield path
         with open(path, "rb+") as written:
             os.fsync(written.fileno())
+        os.chmod(path, mode)
         os.replace(path, target)
     finally:
         path.unlink(missing_ok=True)

@@ -53,9 +53,9 @@ def parts() -> dict[str, Any]:
 
 def json_class(name: str) -> Any:
     """The class of that name in the list of those that speak JSON, or None."""
-    if name not in JSON_CLASSES:
+    module, attribute = JSON_CLASSES.get(name, ("", ""))
+    if not module or importlib.util.find_spec(module) is None:
         return None
-    module, attribute = JSON_CLASSES[name]
     return getattr(importlib.import_module(module), attribute)
 
 

@@ -35,7 +35,11 @@ __all__ = ["ModelFileError", "load", "save"]
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, for :func:`load`; a file of that name is replaced at once or not at all.
 
-    What is kept: the constructor's parameters, and every attribute whose name ends in an underscore.
+    What is kept: the constructor's parameters, and every attribute whose name ends in an underscore. What a file cannot hold is refused.
+
+    >>> save(object(), "nothing.fenchel")
+    Traceback (most recent call last):
+    fenchel.model_kinds.ModelFileError: object is no model that fenchel can save: ...
     """
     from safetensors.numpy import save_file
 
@@ -53,6 +57,10 @@ def load(path: str | os.PathLike[str], *, memory: int = MEMORY) -> Any:
     """Read a model that :func:`save` has written; a file that is damaged or is no model is refused with a sentence.
 
     ``memory`` is how many bytes the weights may take beyond what they take in the file, where zeros are not stored.
+
+    >>> load("/nowhere/news.fenchel")
+    Traceback (most recent call last):
+    FileNotFoundError: There is no file /nowhere/news.fenchel: give one that fenchel.save has written.
     """
     file = Path(path)
     if not file.is_file():
