@@ -2,8 +2,8 @@
 
 Nothing in a file is looked up anywhere else than here. New kinds of models join in two ways: as a class in a module of
 ``fenchel.estimators``, or by ``MODELS[name] = class``. It needs ``get_params()``, a constructor that takes these, and fitted attributes
-whose names end in an underscore. Objects among them that turn themselves into JSON by ``to_json()`` and back by ``from_json()`` are
-listed in ``JSON_CLASSES``.
+whose names end in an underscore; one that has learnt anything else is refused, for it would come back without. Objects that turn
+themselves into JSON by ``to_json()`` and back by ``from_json()`` are listed in ``JSON_CLASSES``.
 """
 
 from __future__ import annotations

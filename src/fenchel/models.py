@@ -35,7 +35,8 @@ __all__ = ["ModelFileError", "load", "save"]
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, for :func:`load`; a file of that name is replaced at once or not at all.
 
-    What is kept: the constructor's parameters, and every attribute whose name ends in an underscore. What a file cannot hold is refused.
+    What is kept: the constructor's parameters, and every attribute whose name ends in an underscore. A model with more than
+    that, or with values that a file cannot hold, is refused.
 
     >>> save(object(), "nothing.fenchel")
     Traceback (most recent call last):
