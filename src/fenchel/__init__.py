@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from fenchel import datasets
+from fenchel import datasets, plots
 from fenchel.compiled import compiled
 from fenchel.driver import Evaluation, minimize
+from fenchel.exports import export
 from fenchel.losses import (
     Absolute,
     EpsilonInsensitive,
@@ -23,6 +24,7 @@ from fenchel.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
+from fenchel.models import ModelFileError, load, save
 from fenchel.path import Path, path
 from fenchel.planner import Plan, plan
 from fenchel.problem import Problem
@@ -67,6 +69,7 @@ __all__ = [
     "LinearSVR",
     "Logistic",
     "LogisticRegression",
+    "ModelFileError",
     "MulticlassHinge",
     "Path",
     "Plan",
@@ -87,9 +90,13 @@ __all__ = [
     "compiled",
     "datasets",
     "estimators",
+    "export",
+    "load",
     "minimize",
     "path",
     "plan",
+    "plots",
+    "save",
 ]
 
 

@@ -322,6 +322,7 @@ class _Run:
             history=self.history,
             solver=self.solver,
             tol=self.tol,
+            target=self.target,
             coef=coef,
             intercept=intercept,
             regularizer=self.problem.regularizer,

@@ -11,7 +11,6 @@ optimization. An accuracy that is easy to reach takes as long whatever m is.
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import time
 import warnings
@@ -25,6 +24,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
+from fenchel import plots
 from fenchel.datasets import make_text, read_svmlight
 from fenchel.driver import minimize
 from fenchel.losses import losses
@@ -39,7 +39,6 @@ from fenchel.weights import read_weights
 GROWTH = 1.05  # weights are looked at whenever the rows have grown by as much
 FIRST = 100  # rows before the first look
 MOST_PASSES = 20
-FIGURES = (".png", ".pdf", ".svg", ".jpg")
 FALLEN = 0.9  # times the first, and it counts as fallen
 BAR = 20  # characters: with the numbers they fit into a terminal of 80
 AUTOMATIC_PASSES = 5  # after which the fewest rows tell what accuracy to ask for
@@ -171,33 +170,6 @@ def verdict(sizes: list[Size], accuracy: float) -> str:
     )
 
 
-def plot(sizes: list[Size], accuracy: float, path: str) -> None:
-    """A figure of seconds and iterations against m."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise ModuleNotFoundError("A figure needs matplotlib: install fenchel[plot].") from None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    from matplotlib.ticker import NullLocator
-
-    figure, axes = pyplot.subplots(1, 2, figsize=(9.0, 3.6), layout="constrained")
-    rows = [size.rows for size in sizes]
-    for axis, name in zip(axes, ("seconds", "iterations"), strict=True):
-        values = [np.array(getattr(size, name)) for size in sizes]
-        middle = [float(np.median(v)) for v in values]
-        low, high = ([float(np.quantile(v, q, method="nearest")) for v in values] for q in (0.25, 0.75))
-        axis.fill_between(rows, low, high, where=np.isfinite(high), alpha=0.25, linewidth=0.0)
-        axis.plot(rows, middle, marker="o")
-        axis.set(xscale="log", yscale="log", xlabel="training rows m", ylabel=f"{name} to {100 * accuracy:.4g}%")
-        axis.set_xticks(rows, labels=[f"{count:,}" for count in rows], rotation=30)
-        axis.xaxis.set_minor_locator(NullLocator())
-        axis.grid(alpha=0.3)
-    figure.suptitle("Inverse time dependency: medians, and the middle half of the runs")
-    figure.savefig(path)
-    pyplot.close(figure)
-
-
 def report(console: Console, sizes: list[Size], accuracy: float) -> None:
     """The table with bars, and the verdict."""
     columns = ("rows m", "strength", "accuracy", "iterations", "seconds")
@@ -240,7 +212,7 @@ def run(
     chosen = known[checked_choice("loss", loss, known)]()
     regularizer = SquaredLp(1.0, p)
     if figure is not None:
-        _check_figure(figure)
+        plots.check_file(figure)
     X, y, held_out = _training_and_test(data, test, rows, seed, console)
     wanted = _checked_sizes(sizes, len(y))
     console.print(f"{len(y):,} training rows, {len(held_out[1]):,} test rows, {X.shape[1]:,} features; {runs} runs a size.")
@@ -254,18 +226,8 @@ def run(
             status.update(f"measured m = {size.rows:,}, {len(measured)} of {len(wanted)}")
     report(console, measured, accuracy)
     if figure is not None:
-        plot(measured, accuracy, str(figure))
+        plots.save(plots.inverse_time(measured, accuracy), figure)
         console.print(f"Figure: {figure}")
-
-
-def _check_figure(path: Path) -> None:
-    """Before hours of work, not after."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise ModuleNotFoundError("A figure needs matplotlib: install fenchel[plot].")
-    if path.suffix not in FIGURES:
-        raise ValueError(f"figure={path}: its name must end in {', '.join(FIGURES)}.")
-    if not path.absolute().parent.is_dir():
-        raise ValueError(f"figure={path}: there is no directory {path.absolute().parent}.")
 
 
 def _training_and_test(data: Path | None, test: Path | None, rows: int, seed: int, console: Console) -> tuple[Any, np.ndarray, Any]:

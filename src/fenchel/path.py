@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fenchel import plots
 from fenchel.checks import checked_whole, is_number
 from fenchel.coordinate.reduction import Reduction, reducible
 from fenchel.driver import check_limits, find_solver, solve
@@ -94,29 +95,9 @@ class Path:
     def plot(self, axes: Any = None) -> Any:
         """Draw weights, their number and, with ``cv``, the validation loss against strength; the axes (matplotlib must be installed).
 
-        ``axes`` are as many as there are curves, two or three, new ones if None.
+        ``axes`` are as many as there are curves, two or three, a new figure's if None; ``fenchel.plots.save`` writes it to a file.
         """
-        import matplotlib.pyplot as plt
-
-        validated = "validation_loss" in self.columns
-        if axes is None:
-            _, axes = plt.subplots(1, 2 + validated, figsize=(4.5 * (2 + validated), 3.6), layout="constrained")
-        ever = np.unique(self.coefs.nonzero()[1])
-        axes[0].plot(self.strengths, self.coefs[:, ever].toarray(), linewidth=0.8)
-        axes[0].set(ylabel="weights", title=f"{len(ever)} of {self.coefs.shape[1]} weights ever used")
-        axes[1].plot(self.strengths, self["nnz"], color="black")
-        axes[1].set(ylabel="weights that are not zero")
-        if validated:
-            loss, sd = self["validation_loss"], self["validation_sd"]
-            axes[2].plot(self.strengths, loss, color="black")
-            axes[2].fill_between(self.strengths, loss - sd, loss + sd, color="black", alpha=0.15, linewidth=0)
-            axes[2].set(ylabel="loss on rows held out", title=f"best at {self.strengths[self.best]:.3g}")
-        for axis in axes:
-            axis.set(xscale="log", xlabel="strength")
-            axis.invert_xaxis()
-            if validated:
-                axis.axvline(self.strengths[self.best], color="grey", linestyle=":", linewidth=1)
-        return axes
+        return plots.path(self, axes)
 
 
 def path(

@@ -100,7 +100,7 @@ class Result:
         status: why the run ended, a key of ``fenchel.result.STATUS``; ``message`` says it in a sentence.
         passes, seconds: passes over the data, and time in the solver, evaluations not counted.
         history: the course of the run, a :class:`History`.
-        solver, tol: what was run.
+        solver, tol: what was run; ``target`` is the gap that ``tol`` asked for.
         certified: whether ``objective`` is P(w); after a stream it is an estimate, and ``gap`` is nan.
         regularizer: the problem's, or with ``strength="auto"`` the one chosen; ``objective`` and ``gap`` are for it.
         iterate: where the solver stopped; hand the result, or this, to ``start=`` to go on.
@@ -117,6 +117,7 @@ class Result:
     history: History
     solver: str
     tol: float
+    target: float
     coef: np.ndarray
     intercept: Any
     regularizer: Any
@@ -133,6 +134,12 @@ class Result:
         """Why the run ended, as a sentence."""
         gap = f"gap {self.gap:.3g}, " if self.certified else ""
         return f"{self.solver}: {STATUS[self.status]} ({gap}{self.passes:g} passes)."
+
+    def plot(self, *, x: str = "passes", axes: Any = None) -> Any:
+        """Draw the gap and the objective against passes, ``"seconds"`` or ``"accesses"``; the axes (matplotlib must be installed)."""
+        from fenchel import plots
+
+        return plots.history(self, x=x, axes=axes)
 
     def __repr__(self) -> str:
         return (

@@ -1,0 +1,44 @@
+"""Files that are either the old one or the new one, whole: written beside their place, then renamed into it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
+    """A path in the same folder to write to; it takes the file's place once it is on the disk, and goes where anything fails.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder, "numbers.txt")) as path:
+    ...         _ = path.write_text("1 2 3")
+    ...     [found.name for found in Path(folder).iterdir()]
+    ['numbers.txt']
+    """
+    target = checked_place(file)
+    path = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+    try:
+        with open(path, "xb") as empty:
+            mode = os.fstat(empty.fileno()).st_mode  # as the user's other files; some writers make theirs private
+        yield path
+        with open(path, "rb+") as written:
+            os.fsync(written.fileno())
+        os.chmod(path, mode)
+        os.replace(path, target)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def checked_place(file: str | os.PathLike[str]) -> Path:
+    """The path, if a file can be there."""
+    path = Path(file).absolute()
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{os.fspath(file)}: there is no directory {path.parent}; make it first.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{os.fspath(file)} is a directory: give the name of a file in it.")
+    return path
