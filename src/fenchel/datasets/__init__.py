@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fenchel.datasets.generate import make_text
+from fenchel.datasets.data import Data
+from fenchel.datasets.generate import make_text, with_noise_features
 from fenchel.datasets.read import read_svmlight
+from fenchel.datasets.store import Listing, available, load, path
 
-__all__ = ["make_text", "read_svmlight"]
+__all__ = ["Data", "Listing", "available", "load", "make_text", "path", "read_svmlight", "with_noise_features"]
