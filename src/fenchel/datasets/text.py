@@ -38,7 +38,10 @@ def write_svmlight(path: Path, X: Any, y: np.ndarray, qid: np.ndarray | None = N
     except ModuleNotFoundError:
         from sklearn.datasets import dump_svmlight_file
 
-        dump_svmlight_file(X, y, str(path), zero_based=False, query_id=qid)
+        from fenchel.datasets.read import OPENERS
+
+        with OPENERS.get(path.suffix, open)(path, "wb") as file:
+            dump_svmlight_file(X, y, file, zero_based=False, query_id=qid)
     else:
         write(path, X, y, qid=qid)
 
