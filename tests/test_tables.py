@@ -455,7 +455,7 @@ def test_what_a_format_has_no_place_for_is_refused_and_leaves_no_file(tmp_path):
     ]:
         with pytest.raises(ValueError, match=said):
             write(tmp_path / name, data)
-    with pytest.raises(OSError, match="check that its folder is there"):
+    with pytest.raises(OSError, match="there is no directory"):
         write(tmp_path / "none" / "a.csv", Data(X, y))
     assert list(tmp_path.iterdir()) == []
 

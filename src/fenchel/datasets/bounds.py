@@ -1,12 +1,8 @@
-"""Files of strangers: what expands beyond reason is refused, and what is written is written whole or not at all."""
+"""Files of strangers: what expands beyond reason is refused before it fills the memory."""
 
 from __future__ import annotations
 
-import contextlib
 import io
-import os
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,23 +43,3 @@ class Bounded(io.RawIOBase):
         """Close the file too."""
         self.stream.close()
         super().close()
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside ``path`` to write to, which takes its place when all went well."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=".writing-", suffix=path.name, dir=path.parent)
-    except OSError as error:
-        raise OSError(f"{path} can't be written ({error.strerror}): check that its folder is there and may be written to.") from None
-    os.close(handle)
-    try:
-        yield Path(name)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise

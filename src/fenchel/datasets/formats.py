@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from fenchel.checks import checked_whole
-from fenchel.datasets.bounds import replacing
 from fenchel.datasets.data import Data
 from fenchel.datasets.encoding import Encoding
 from fenchel.datasets.npz import read_npz, write_npz
-from fenchel.datasets.read import OPENERS
 from fenchel.datasets.tables import read_table, write_table
-from fenchel.datasets.text import svmlight, write_svmlight
+from fenchel.datasets.text import OPENERS, read_svmlight, replacing, write_svmlight
 from fenchel.registry import checked_choice
 
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
@@ -91,7 +89,7 @@ def _format(path: Path, format: str | None) -> str:
 
 
 def _read_svmlight(path: Path, features: Any, dtype: Any) -> Data:
-    X, y = svmlight(path, None if features is None else checked_whole("features", features), dtype)
+    X, y = read_svmlight(path, None if features is None else checked_whole("features", features), dtype=dtype)
     return Data(X, y)
 
 
@@ -117,18 +115,19 @@ def write(path: str | Path, data: Data, *, format: str | None = None) -> None:
     format = _format(path, format)
     if data.y is not None and len(data.y) != data.X.shape[0]:
         raise ValueError(f"y has {len(data.y)} labels for the {data.X.shape[0]} rows of X: they must be as many.")
+    if format == "svmlight":
+        _write_svmlight(path, data)
+        return
     with replacing(path) as file:
         if format == "npz":
             write_npz(file, data)
-        elif format == "svmlight":
-            _write_svmlight(file, data)
         else:
             write_table(file, data, format)
 
 
-def _write_svmlight(file: Path, data: Data) -> None:
+def _write_svmlight(path: Path, data: Data) -> None:
     if data.y is None or data.y.dtype.kind not in "fiub":
         raise ValueError("Svmlight text needs a number as the label of each row: number the classes, or write a table or .npz.")
     if data.sample_weight is not None:
         raise ValueError("Svmlight text has no place for the weights of rows: write a table or .npz.")
-    write_svmlight(file, data.X, data.y, data.qid)
+    write_svmlight(path, data.X, data.y, qid=data.qid)

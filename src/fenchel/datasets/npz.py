@@ -83,8 +83,8 @@ def _matrix(path: Path, arrays: dict[str, np.ndarray]) -> Any:
     return as_storage(X)
 
 
-def write_npz(path: Path, data: Data) -> None:
-    """Write the data, compressed."""
+def write_npz(file: Any, data: Data) -> None:
+    """Write the data to an open file, compressed."""
     parts: dict[str, Any] = {"y": data.y, "qid": data.qid, "sample_weight": data.sample_weight}
     parts |= {"feature_names": None if data.feature_names is None else np.array(data.feature_names, dtype=np.str_)}
     parts |= {"target_name": None if data.target_name is None else np.array(data.target_name)}
@@ -93,5 +93,4 @@ def write_npz(path: Path, data: Data) -> None:
         parts |= {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape, dtype=np.int64)}
     else:
         parts["X"] = np.asarray(data.X)
-    with path.open("wb") as file:
-        np.savez_compressed(file, **{name: part for name, part in parts.items() if part is not None})
+    np.savez_compressed(file, **{name: part for name, part in parts.items() if part is not None})

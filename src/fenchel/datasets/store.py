@@ -165,7 +165,7 @@ def _check_contents(entry: Entry, part: Split, loaded: tuple[Any, np.ndarray, An
 
 
 def _read(entry: Entry, part: Split, file: Path) -> tuple[Any, np.ndarray, np.ndarray | None]:
-    X, y, *qid = text.svmlight(file, entry.features, qid=entry.layout == "letor")
+    X, y, *qid = text.read_svmlight(file, entry.features, qid=entry.layout == "letor")
     if part.beside_file is not None:
         return X, y, text.query_ids(_beside(file, part.beside_file), len(y))
     return X, y, qid[0] if qid else None

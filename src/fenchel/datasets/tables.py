@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ import scipy.sparse as sp
 
 from fenchel.datasets.bounds import Bounded, check_expansion
 from fenchel.datasets.data import Data
-from fenchel.datasets.read import OPENERS
+from fenchel.datasets.text import OPENERS
 
 WIDEST = 20_000  # columns of a table: beyond them Arrow's own bookkeeping outweighs the data
 BLOCK = 1 << 22  # values written at a time
@@ -63,8 +62,8 @@ def _parse_csv(path: Path, delimiter: str, text_columns: list[str], block: int) 
         return csv.read_csv(stream, csv.ReadOptions(block_size=block), parse, convert)
 
 
-def write_table(path: Path, data: Data, format: str) -> None:
-    """Write X and y as a table, a block of rows at a time."""
+def write_table(file: Any, data: Data, format: str) -> None:
+    """Write X and y as a table to an open file, a block of rows at a time."""
     n = data.X.shape[1]
     if n > WIDEST:
         raise ValueError(f"{n:,} columns are more than a table is good for ({WIDEST:,}): write svmlight text or .npz.")
@@ -72,9 +71,9 @@ def write_table(path: Path, data: Data, format: str) -> None:
         raise ValueError("A table has no place for queries: write svmlight text or .npz.")
     blocks = _blocks(data)
     first = next(blocks)
-    with _writer(path, format, first.schema) as write:
+    with _writer(file, format, first.schema) as writer:
         for block in itertools.chain([first], blocks):
-            write(block)
+            writer.write_table(block)
 
 
 def _blocks(data: Data) -> Iterator[Any]:
@@ -95,16 +94,11 @@ def _blocks(data: Data) -> Iterator[Any]:
         yield pa.table([pa.array(np.ascontiguousarray(column)) for column in [*dense.T, *extra]], names)
 
 
-@contextlib.contextmanager
-def _writer(path: Path, format: str, schema: Any) -> Iterator[Any]:
+def _writer(file: Any, format: str, schema: Any) -> Any:
     if format == "parquet":
         import pyarrow.parquet as pq
 
-        with pq.ParquetWriter(path, schema) as writer:
-            yield writer.write_table
-        return
+        return pq.ParquetWriter(file, schema)
     from pyarrow import csv
 
-    options = csv.WriteOptions(delimiter=DELIMITERS[format])
-    with OPENERS.get(path.suffix, open)(path, "wb") as file, csv.CSVWriter(file, schema, write_options=options) as writer:
-        yield writer.write_table
+    return csv.CSVWriter(file, schema, write_options=csv.WriteOptions(delimiter=DELIMITERS[format]))

@@ -1,49 +1,19 @@
-"""Text with one row a line, apart from tables: svmlight, the ranking text that is svmlight with queries, and two of UCI's own."""
+"""Text with one row a line, apart from tables: svmlight, sizes of queries, and two kinds of UCI's own."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+try:
+    from fenchel.datasets.files import OPENERS, replacing
+    from fenchel.datasets.svmlight import read_svmlight
+    from fenchel.datasets.write import write_svmlight
+except ModuleNotFoundError:
+    from fenchel.datasets.older import OPENERS, read_svmlight, replacing, write_svmlight
 
-def svmlight(path: Path, features: int | None = None, dtype: Any = np.float64, qid: bool = False) -> tuple[Any, ...]:
-    """X, y, and with ``qid`` the query of each row."""
-    try:
-        from fenchel.datasets.svmlight import read_svmlight
-    except ModuleNotFoundError:
-        return _older_svmlight(path, features, dtype, qid)
-    return read_svmlight(path, features, dtype=dtype, qid=qid)
-
-
-def _older_svmlight(path: Path, features: int | None, dtype: Any, qid: bool) -> tuple[Any, ...]:
-    from sklearn.datasets import load_svmlight_file
-
-    from fenchel.datasets.read import OPENERS, read_svmlight
-
-    if not qid:
-        X, y = read_svmlight(path, features)
-        return X.astype(dtype, copy=False), y
-    with OPENERS.get(path.suffix, open)(path, "rb") as file:
-        X, y, queries = load_svmlight_file(file, n_features=features, query_id=True, dtype=dtype)
-    return sp.csr_array(X), y, queries
-
-
-def write_svmlight(path: Path, X: Any, y: np.ndarray, qid: np.ndarray | None = None) -> None:
-    """Write svmlight text, indices from 1."""
-    try:
-        from fenchel.datasets.svmlight import write_svmlight as write
-    except ModuleNotFoundError:
-        from sklearn.datasets import dump_svmlight_file
-
-        from fenchel.datasets.read import OPENERS
-
-        with OPENERS.get(path.suffix, open)(path, "wb") as file:
-            dump_svmlight_file(X, y, file, zero_based=False, query_id=qid)
-    else:
-        write(path, X, y, qid=qid)
+__all__ = ["CONVERTERS", "OPENERS", "query_ids", "read_svmlight", "replacing", "write_svmlight"]
 
 
 def query_ids(sizes: Path, rows: int) -> np.ndarray:
