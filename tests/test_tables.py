@@ -329,6 +329,21 @@ def test_npz_keeps_all_there_is(tmp_path):
         fl.datasets.read(tmp_path / "csc.npz")
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.gz", "a.npz"])
+def test_queries_go_round(tmp_path, name):
+    X, y, qid = fl.datasets.make_ranking(5, 4, n=3)
+    fl.datasets.write(tmp_path / name, Data(X, y, qid=qid))
+    back, grades, queries = fl.datasets.read(tmp_path / name)
+    np.testing.assert_allclose(dense(back), X, rtol=1e-14)
+    assert grades.tolist() == y.tolist()
+    assert queries.tolist() == qid.tolist()
+
+
+def test_a_comment_is_no_query(tmp_path):
+    (tmp_path / "a").write_text("# qid:1\n\n1 1:2 # qid:3\n")
+    assert fl.datasets.read(tmp_path / "a").qid is None
+
+
 def npz(path, **arrays):
     np.savez(path, **arrays)
     return path

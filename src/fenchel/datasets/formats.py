@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from fenchel.datasets.text import OPENERS, read_svmlight, replacing, write_svmli
 from fenchel.registry import checked_choice
 
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
+PEEK = 1 << 12
 FORMATS = ("csv", "npz", "parquet", "svmlight", "tsv")
 
 
@@ -89,8 +91,19 @@ def _format(path: Path, format: str | None) -> str:
 
 
 def _read_svmlight(path: Path, features: Any, dtype: Any) -> Data:
-    X, y = read_svmlight(path, None if features is None else checked_whole("features", features), dtype=dtype)
-    return Data(X, y)
+    columns = None if features is None else checked_whole("features", features)
+    X, y, *qid = read_svmlight(path, columns, dtype=dtype, qid=_has_queries(path))
+    return Data(X, y, qid=qid[0] if qid else None)
+
+
+def _has_queries(path: Path) -> bool:
+    """Whether the first row names its query, as those of ranking text do."""
+    try:
+        with OPENERS.get(path.suffix, open)(path, "rb") as file:
+            line = next((line for line in iter(lambda: file.readline(PEEK), b"") if line.split(b"#")[0].strip()), b"")
+    except (OSError, EOFError, lzma.LZMAError):
+        return False  # damaged: the reader knows better how to say so
+    return b"qid:" in line.split(b"#")[0][:PEEK]
 
 
 def _read_npz(path: Path, features: Any, dtype: Any) -> Data:
