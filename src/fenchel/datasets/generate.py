@@ -119,10 +119,8 @@ def make_wide(
     check_option(noise >= 0.0 and np.isfinite(noise), "noise", noise, "a number that is not negative")
     rng = np.random.default_rng(seed)
     columns = np.concatenate([np.sort(rng.choice(n, nonzeros, replace=False, shuffle=False)) for _ in range(m)]).astype(np.int32)
-    indptr = np.arange(0, m * nonzeros + 1, nonzeros)
-    X = sp.csr_array(
-        (rng.standard_normal(m * nonzeros), columns, indptr.astype(np.int32 if m * nonzeros < 2**31 else np.int64)), shape=(m, n)
-    )
+    indptr = np.arange(0, m * nonzeros + 1, nonzeros, dtype=np.int32 if m * nonzeros < 2**31 else np.int64)
+    X = sp.csr_array((rng.standard_normal(m * nonzeros), columns, indptr), shape=(m, n))
     w = np.zeros(n)
     w[rng.choice(n, informative, replace=False)] = rng.choice([-1.0, 1.0], informative) * (1.0 + rng.exponential(1.0, informative))
     deviation = np.sqrt(nonzeros / n) * np.linalg.norm(w)  # of Xw, over all X
