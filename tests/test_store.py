@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import hashlib
 import http.server
+import lzma
 import os
 import threading
 from pathlib import Path
@@ -215,6 +216,25 @@ def test_what_a_killed_process_left_is_swept_away(site, register, tmp_path):
         os.utime(folder, (folder.stat().st_mtime - age,) * 2)
     fl.datasets.load("toy")
     assert left(tmp_path) == ["new", "toy", "toy.sha256"]
+
+
+def test_verify_compares_copies_with_the_checksum_on_record(site, register, tmp_path):
+    body = lzma.compress(ROWS)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "toy.xz").write_bytes(body)
+    register(sha256_xz=sha256(body))
+    assert len(fl.datasets.load("toy", verify=True)) == 3
+    register(sha256_xz=sha256(b"another file"))
+    assert len(fl.datasets.load("toy")) == 3
+    with pytest.raises(fetch.ChecksumError, match="another version, or damaged"):
+        fl.datasets.load("toy", verify=True)
+
+
+def test_sets_made_from_others_have_no_file():
+    with pytest.raises(ValueError, match=r"magic04s has no file of its own.*made from magic04"):
+        fl.datasets.path("magic04s")
+    with pytest.raises(ValueError, match=r"several files: ask for split='S1' and 'S2' and 'S3'"):
+        fl.datasets.path("mq2008")
 
 
 def test_missing_files_are_told_with_address_and_place(site, register, tmp_path):

@@ -133,6 +133,28 @@ def test_many_categories_make_a_sparse_matrix():
     assert columns.assemble([np.arange(3.0)], [1], 3, np.float64).tolist() == [[0.0], [1.0], [2.0]]
 
 
+def test_unused_categories_are_no_columns_and_dictionaries_may_differ_from_chunk_to_chunk():
+    unused = pd.DataFrame({"c": pd.Categorical(["u", "v"], categories=["w", "u", "v", "x"]), "y": [0, 1]})
+    assert Encoding.fit(unused).feature_names == ("c=u", "c=v")
+    chunks = [pa.DictionaryArray.from_arrays([1, 0, None], ["a", "b"]), pa.DictionaryArray.from_arrays([0, 1], ["b", None])]
+    table = pa.table({"c": pa.chunked_array(chunks), "y": pa.chunked_array([["p", "q", "p"], ["q", "q"]])})
+    data = Encoding.fit(table).transform(table)
+    assert data.feature_names == ("c=", "c=a", "c=b")
+    assert dense(data.X).argmax(axis=1).tolist() == [2, 1, 0, 2, 0]
+    assert data.y.tolist() == ["p", "q", "p", "q", "q"]
+
+
+def test_a_long_text_in_every_row_is_kept_once(tmp_path):
+    long = "x" * 1_000_000
+    table = pa.table({"t": pa.DictionaryArray.from_arrays(np.zeros(100_000, dtype=np.int32), [long]), "y": np.zeros(100_000)})
+    pq.write_table(table, tmp_path / "a.parquet", store_schema=False)
+    assert pq.read_schema(tmp_path / "a.parquet").field("t").type == pa.string()
+    data = fl.datasets.read(tmp_path / "a.parquet")  # 100 GB if spelt out
+    assert data.X.shape == (100_000, 1)
+    with pytest.raises(ValueError, match="that is no class"):
+        fl.datasets.read(tmp_path / "a.parquet", target="t")
+
+
 def test_the_next_table_gets_the_same_columns():
     encoding = Encoding.fit(plain_polars())
     new = pl.DataFrame({"old": [0, 1, 1], "extra": [1, 2, 3], "fuel": ["gas", "diesel", "gas"], "hp": [1, 2, 3]})
@@ -157,10 +179,10 @@ def test_text_stays_text_though_the_next_file_looks_like_numbers(tmp_path):
     assert test.y.tolist() == ["1"]
 
 
-def test_types_may_change_after_the_first_block(tmp_path):
-    lines = ["a,b,y"] + ["1,2,0"] * 400_000 + ["1.5,text,1"]
-    (tmp_path / "late.csv").write_text("\n".join(lines) + "\n")
-    data = fl.datasets.read(tmp_path / "late.csv", features=["a", "b"])
+@pytest.mark.parametrize(("name", "packed"), [("late.csv", bytes), ("late.csv.gz", gzip.compress)])
+def test_types_may_change_after_the_first_block(tmp_path, name, packed):
+    (tmp_path / name).write_bytes(packed(b"a,b,y\n" + b"1,2,0\n" * 400_000 + b"1.5,text,1\n"))
+    data = fl.datasets.read(tmp_path / name, features=["a", "b"])
     assert data.feature_names == ("a", "b=2", "b=text")
     assert dense(data.X)[-1].tolist() == [1.5, 0.0, 1.0]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 FREE = 2**30  # bytes that any file may expand to
+STEP = 1 << 20  # bytes unpacked before looking again
 FOLD = 200  # beyond them, how many times its size on disk
 
 
@@ -33,7 +34,7 @@ class Bounded(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Read some bytes."""
-        block = self.stream.read(len(buffer))
+        block = self.stream.read(min(len(buffer), STEP))
         self.seen += len(block)
         check_expansion(self.path, self.seen)
         buffer[: len(block)] = block

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from fenchel.registry import near
+
+LONGEST_LABEL = 1000  # characters: classes have names, not essays
 
 
 def as_table(table: Any) -> Any:
@@ -68,45 +71,54 @@ def numbers(name: str, values: Any) -> tuple[np.ndarray, np.ndarray]:
     return floats, np.isnan(floats)
 
 
-def _texts(values: Any) -> Any:
+def _coded(values: Any) -> Iterator[tuple[np.ndarray, list[str]]]:
+    """A column of texts, chunk by chunk, as places in a list of texts whose last one, empty, stands for what is missing.
+
+    Texts are never spelt out row by row: a file may repeat a long one a million times at no cost to itself.
+    """
     import pyarrow as pa
     import pyarrow.types as types
 
-    text = pa.large_string()
-    if types.is_dictionary(values.type):  # by hand: Arrow can't cast every kind of dictionary
-        values = pa.chunked_array([chunk.dictionary.cast(text).take(chunk.indices) for chunk in values.chunks], text)
-    return values.cast(text).fill_null("")
+    if not types.is_dictionary(values.type):
+        values = values.cast(pa.large_string()).dictionary_encode()
+    last, texts = None, [""]
+    for chunk in values.chunks:
+        if last is None or not chunk.dictionary.equals(last):
+            last = chunk.dictionary
+            texts = [text or "" for text in last.cast(pa.large_string()).to_pylist()] + [""]
+        yield np.asarray(chunk.indices.cast(pa.int64()).fill_null(-1)), texts
 
 
-def different(values: Any) -> list[str]:
+def different(values: Any) -> set[str]:
     """The texts of a column, each once; a missing one is empty."""
-    return _texts(values).unique().to_pylist()
+    return {texts[place] for places, texts in _coded(values) for place in np.unique(places).tolist()}
 
 
-def codes(values: Any, categories: tuple[str, ...]) -> tuple[np.ndarray, list[str]]:
+def codes(values: Any, categories: tuple[str, ...]) -> tuple[np.ndarray, set[str]]:
     """The place of each text among the categories, -1 for those that are none, and which these are."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    texts = _texts(values)
-    places = pc.index_in(texts, value_set=pa.array(categories, pa.large_string()))
-    unknown = texts.filter(pc.is_null(places)).unique().to_pylist() if places.null_count else []
-    return np.asarray(places.fill_null(-1).to_numpy(), dtype=np.int32), unknown
+    known = {category: place for place, category in enumerate(categories)}
+    found, unknown = [np.empty(0, dtype=np.int32)], set()
+    for places, texts in _coded(values):
+        found.append(np.array([known.get(text, -1) for text in texts], dtype=np.int32)[places])
+        unknown |= {texts[place] for place in np.unique(places[found[-1] < 0]).tolist()}
+    return np.concatenate(found), unknown
 
 
 def labels(name: str | None, values: Any, role: str) -> np.ndarray:
     """A target column: floats, or texts; none may be missing."""
     if role == "category":
-        absent, held = values.null_count, np.array(_texts(values).to_pylist(), dtype=np.str_)
+        longest = max((len(text) for text in different(values)), default=0)
+        if longest > LONGEST_LABEL:
+            raise ValueError(f"Column {name!r} has a text of {longest:,} characters: that is no class; give another target=.")
+        held = np.concatenate([np.array(texts, dtype=np.str_)[places] for places, texts in _coded(values)])
+        absent = values.null_count
     elif kind(str(name), values, "target") == "category":
         raise ValueError(f"Column {name!r} must hold numbers, and holds text: convert it.")
     else:
         held, missing = numbers(str(name), values)
         absent = int(missing.sum())
     if absent:
-        raise ValueError(
-            f"Column {name!r} has {absent:,} missing values in {len(held):,} rows, and each row needs one: leave those rows out."
-        )
+        raise ValueError(f"Column {name!r} has {absent:,} missing values in {len(held):,} rows, and each row needs one: drop those rows.")
     return held
 
 

@@ -74,8 +74,8 @@ class Encoding:
         table: Any,
         target: str | None = None,
         *,
-        features: Sequence[str] | None = None,
-        drop: Sequence[str] = (),
+        features: str | Sequence[str] | None = None,
+        drop: str | Sequence[str] = (),
         sample_weight: str | None = None,
         missing: str | None = None,
         max_categories: int | None = None,
@@ -89,10 +89,12 @@ class Encoding:
         """
         table = arrow.as_table(table)
         target = _target(table, target)
+        drop = [drop] if isinstance(drop, str) else drop
+        features = [features] if isinstance(features, str) else features
         for name in [*drop, *(features or ()), *([sample_weight] if sample_weight else [])]:
             arrow.check_name(table, name)
         apart = {target, sample_weight, *drop}
-        used = [name for name in (features if features is not None else table.column_names) if name not in apart]
+        used = [name for name in dict.fromkeys(table.column_names if features is None else features) if name not in apart]
         if not used:
             raise ValueError(f"The table has no columns but {', '.join(map(repr, table.column_names))}: there is nothing to learn from.")
         if missing is not None:

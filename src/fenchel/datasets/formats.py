@@ -27,12 +27,12 @@ def read(
     path: str | Path,
     *,
     target: str | None = None,
-    features: int | Sequence[str] | None = None,
+    features: int | str | Sequence[str] | None = None,
     format: str | None = None,
     sample_weight: str | None = None,
     encoding: Encoding | None = None,
     dtype: Any = np.float64,
-    drop: Sequence[str] = (),
+    drop: str | Sequence[str] = (),
     missing: str | None = None,
     max_categories: int | None = None,
 ) -> Data:
@@ -74,7 +74,7 @@ def read(
         if given or features is not None:
             raise ValueError(f"{[*given, 'features'][0]}= is settled by the encoding: leave it out.")
         return replace(encoding.transform(read_table(path, format, encoding.text_columns()), dtype), name=path.name)
-    if isinstance(features, (int, str)):
+    if isinstance(features, int):
         raise ValueError(f"features={features!r}: for a table give a list of columns.")
     table = read_table(path, format, [])
     encoding = Encoding.fit(

@@ -45,6 +45,8 @@ def load(name: str, *, split: str = "train", download: bool = True, progress: bo
 def path(name: str, *, split: str = "train", download: bool = True, progress: bool = False, verify: bool = False) -> Path:
     """The file of a data set, as it is stored, for one that is to be read otherwise: often compressed."""
     entry = catalogue.find(name)
+    if entry.base is not None:
+        raise ValueError(f"{name} has no file of its own, for it is made from {entry.base}: fenchel.datasets.load({name!r}) makes it.")
     parts = entry.parts(split)
     if len(parts) > 1:
         raise ValueError(f"{name} {split} is several files: ask for split={' and '.join(map(repr, entry.splits[split].join))} in turn.")
@@ -114,7 +116,8 @@ def _check_unchanged(file: Path, part: Split, verify: bool) -> None:
     if expected is None and verify:
         raise ValueError(f"No checksum of {file} is on record: leave out verify=True.")
     if expected is not None and fetch.digest(file) != expected:
-        raise fetch.ChecksumError(f"{file} does not have the SHA-256 {expected} on record: delete it and load the set again.")
+        advice = "delete it and load the set again" if file.parent == fetch.home() else "it is another version, or damaged"
+        raise fetch.ChecksumError(f"{file} does not have the SHA-256 {expected} on record: {advice}.")
 
 
 def _fetched(entry: Entry, part: Split, download: bool, progress: bool) -> Path:

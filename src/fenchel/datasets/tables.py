@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,9 +34,14 @@ def read_table(path: Path, format: str, text_columns: list[str]) -> Any:
 
 def _read_parquet(path: Path) -> Any:
     import pyarrow.parquet as pq
+    import pyarrow.types as types
 
-    with pq.ParquetFile(path) as file:
-        check_expansion(path, 8 * file.metadata.num_rows * file.metadata.num_columns)  # a repeated value takes next to no room on disk
+    schema = pq.read_schema(path)
+    texts = [name for name in schema.names if types.is_string(schema.field(name).type) or types.is_large_string(schema.field(name).type)]
+    with pq.ParquetFile(path, read_dictionary=texts) as file:  # a text repeated in a million rows is then kept once
+        facts = file.metadata
+        groups = sum(facts.row_group(k).total_byte_size for k in range(facts.num_row_groups))
+        check_expansion(path, max(groups, 8 * facts.num_rows * facts.num_columns))
         return file.read()
 
 
@@ -58,7 +64,7 @@ def _parse_csv(path: Path, delimiter: str, text_columns: list[str], block: int) 
     packed = path.suffix in OPENERS
     block = block if packed else min(block, max(path.stat().st_size, 1))
     with OPENERS.get(path.suffix, open)(path, "rb") as file:
-        stream = Bounded(file, path) if packed else file
+        stream = io.BufferedReader(Bounded(file, path), 1 << 20) if packed else file
         return csv.read_csv(stream, csv.ReadOptions(block_size=block), parse, convert)
 
 
