@@ -57,30 +57,26 @@ def read(
     format = _format(path, format)
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64.")
-    options = {
-        "target": target,
-        "sample_weight": sample_weight,
-        "drop": drop or None,
-        "missing": missing,
-        "max_categories": max_categories,
-    }
-    given = [name for name, value in options.items() if value is not None]
-    if format not in ("csv", "tsv", "parquet"):
-        if given or encoding is not None:
-            raise ValueError(f"{[*given, 'encoding'][0]}= is for tables, and {path} is read as {format}: leave it out, or give format=.")
+    options = {"target": target, "sample_weight": sample_weight, "missing": missing, "max_categories": max_categories, "drop": drop or None}
+    given = {name: value for name, value in options.items() if value is not None}
+    if format in ("csv", "tsv", "parquet"):
+        data = _read_table(path, format, features, encoding, given, dtype)
+    else:
+        for name in [*given, *(["encoding"] if encoding is not None else [])]:
+            raise ValueError(f"{name}= is for tables, and {path} is read as {format}: leave it out, or give format=.")
         data = _read_svmlight(path, features, dtype) if format == "svmlight" else _read_npz(path, features, dtype)
-        return replace(data, name=path.name)
-    if encoding is not None:
-        if given or features is not None:
-            raise ValueError(f"{[*given, 'features'][0]}= is settled by the encoding: leave it out.")
-        return replace(encoding.transform(read_table(path, format, encoding.text_columns()), dtype), name=path.name)
+    return replace(data, name=path.name)
+
+
+def _read_table(path: Path, format: str, features: Any, encoding: Encoding | None, given: dict[str, Any], dtype: Any) -> Data:
     if isinstance(features, int):
         raise ValueError(f"features={features!r}: for a table give a list of columns.")
-    table = read_table(path, format, [])
-    encoding = Encoding.fit(
-        table, target, features=features, drop=drop, sample_weight=sample_weight, missing=missing, max_categories=max_categories
-    )
-    return replace(encoding.transform(table, dtype), name=path.name)
+    if encoding is None:
+        table = read_table(path, format, [])
+        return Encoding.fit(table, features=features, **given).transform(table, dtype)
+    for name in [*given, *(["features"] if features is not None else [])]:
+        raise ValueError(f"{name}= is settled by the encoding: leave it out.")
+    return encoding.transform(read_table(path, format, encoding.text_columns()), dtype)
 
 
 def _format(path: Path, format: str | None) -> str:
