@@ -1,8 +1,56 @@
-"""Data to learn from."""
+"""Data to learn from: by name, from files, from tables in memory, or made up.
+
+By name, found in ``$FENCHEL_DATA`` or fetched from its public home, and what there is:
+
+>>> import fenchel as fl
+>>> [known.name for known in fl.datasets.available() if known.task == "regression"]
+['abalone', 'cadata', 'bodyfat']
+
+``X, y = fl.datasets.load("a9a")`` and ``fl.datasets.path("s151rfam")`` are the rows of one and the file of another.
+Files are read and written by their endings, ``fl.datasets.read("cars.csv", target="price")`` and ``fl.datasets.write("cars.npz", data)``.
+A data frame becomes a matrix through an ``Encoding``, which makes the same columns of the next one:
+
+>>> import pyarrow as pa
+>>> table = pa.table({"size": [1.0, 2.0], "colour": ["red", "blue"], "label": ["a", "b"]})
+>>> fl.datasets.Encoding.fit(table).transform(table)
+Data('': 2 rows x 3 features, dense float64; labels a, b)
+
+And data with known answers:
+
+>>> X, y, w = fl.datasets.make_gaussians(1000, n=10)
+>>> X, y, w = fl.datasets.make_wide(100, n=1000, informative=10)
+>>> X, y, qid = fl.datasets.make_ranking(queries=10)
+"""
 
 from __future__ import annotations
 
-from fenchel.datasets.generate import make_text
-from fenchel.datasets.read import read_svmlight
+from fenchel.datasets.data import Data
+from fenchel.datasets.encoding import Column, Encoding
+from fenchel.datasets.fetch import ChecksumError
+from fenchel.datasets.formats import read, write
+from fenchel.datasets.generate import make_gaussians, make_text, make_wide, with_noise_features
+from fenchel.datasets.store import Listing, available, load, path
+from fenchel.datasets.structures import make_ranking, make_rna, make_sequences
+from fenchel.datasets.text import read_svmlight, write_svmlight
 
-__all__ = ["make_text", "read_svmlight"]
+__all__ = [
+    "ChecksumError",
+    "Column",
+    "Data",
+    "Encoding",
+    "Listing",
+    "available",
+    "load",
+    "make_gaussians",
+    "make_ranking",
+    "make_rna",
+    "make_sequences",
+    "make_text",
+    "make_wide",
+    "path",
+    "read",
+    "read_svmlight",
+    "with_noise_features",
+    "write",
+    "write_svmlight",
+]

@@ -1,0 +1,206 @@
+"""How the columns of a table become the columns of a matrix, and the same ones again for the next table.
+
+Numbers and booleans stay as they are. Text becomes one 0/1 column per category, called ``colour=red``; a missing text is a
+category of its own, ``colour=``. A missing number (or nan) is refused unless told what to put in its place, for both
+zeros and means change the model, and nobody but the user knows which is harmless.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fenchel.datasets import columns as arrow
+from fenchel.datasets.data import Data
+from fenchel.registry import checked_choice, near
+
+TARGETS = ("target", "label", "class", "y")
+FORMAT = "fenchel-encoding-1"
+FEWEST, MOST = 100, 100_000  # categories a text column may have without being asked about
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table: ``kind`` is "number" or "category", ``fill`` what stands for a missing number."""
+
+    name: str
+    kind: str
+    categories: tuple[str, ...] = ()
+    fill: float | None = None
+
+    @property
+    def width(self) -> int:
+        """The number of columns it makes."""
+        return 1 if self.kind == "number" else len(self.categories)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of those columns."""
+        return [self.name] if self.kind == "number" else [f"{self.name}={category}" for category in self.categories]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The columns a table must have, and what becomes of them.
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"size": [1.0, 2.5, 3.0], "colour": ["red", "blue", None], "class": ["yes", "no", "no"]})
+    >>> encoding = Encoding.fit(table)
+    >>> encoding.feature_names
+    ('size', 'colour=', 'colour=blue', 'colour=red')
+    >>> data = encoding.transform(table)
+    >>> data.X.tolist(), data.y.tolist()
+    ([[1.0, 0.0, 0.0, 1.0], [2.5, 0.0, 1.0, 0.0], [3.0, 1.0, 0.0, 0.0]], ['yes', 'no', 'no'])
+    >>> Encoding.from_json(encoding.to_json()) == encoding
+    True
+    """
+
+    columns: tuple[Column, ...]
+    target: Column | None = None
+    sample_weight: str | None = None
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the columns of X."""
+        return tuple(name for column in self.columns for name in column.feature_names)
+
+    @classmethod
+    def fit(
+        cls,
+        table: Any,
+        target: str | None = None,
+        *,
+        features: str | Sequence[str] | None = None,
+        drop: str | Sequence[str] = (),
+        sample_weight: str | None = None,
+        missing: str | None = None,
+        max_categories: int | None = None,
+    ) -> Encoding:
+        """Learn the columns of a table: an Arrow table, or a data frame of pandas or polars.
+
+        ``features`` are the columns to use, by default all but ``target`` (by default the one called target, label, class or y),
+        ``sample_weight`` and those to ``drop``. ``missing="zero"`` or ``"mean"`` is what to put in place of missing numbers. A
+        text column with more different values than half the rows (at least 100) or than 100,000 is taken for an identifier and refused:
+        ``max_categories`` sets another limit.
+        """
+        table = arrow.as_table(table)
+        target = _target(table, target)
+        drop = [drop] if isinstance(drop, str) else drop
+        features = [features] if isinstance(features, str) else features
+        for name in [*drop, *(features or ()), *([sample_weight] if sample_weight else [])]:
+            arrow.check_name(table, name)
+        apart = {target, sample_weight, *drop}
+        used = [name for name in dict.fromkeys(table.column_names if features is None else features) if name not in apart]
+        if not used:
+            raise ValueError(f"The table has no columns but {', '.join(map(repr, table.column_names))}: there is nothing to learn from.")
+        if missing is not None:
+            checked_choice("missing", missing, ("zero", "mean"))
+        limit = max_categories if max_categories is not None else max(FEWEST, min(table.num_rows // 2, MOST))
+        fitted = tuple(_fitted(name, table[name], missing, limit) for name in used)
+        return cls(fitted, Column(target, arrow.kind(target, table[target], "target")), sample_weight)
+
+    def transform(self, table: Any, dtype: Any = np.float64) -> Data:
+        """The matrix of a table: CSR where that takes less than half the memory of a dense array. ``y`` is None without a target column."""
+        table = arrow.as_table(table)
+        lacking = [column.name for column in self.columns if column.name not in table.column_names]
+        if lacking:
+            raise ValueError(f"The table lacks {', '.join(map(repr, lacking))}: it must have the columns the encoding was made from.")
+        pieces = [_encoded(column, table[column.name]) for column in self.columns]
+        X = arrow.assemble(pieces, [column.width for column in self.columns], table.num_rows, dtype)
+        target = self.target.name if self.target is not None else None
+        y = arrow.labels(target, table[target], self.target.kind) if self.target and target in table.column_names else None
+        weight = self.sample_weight
+        s = arrow.labels(weight, table[weight], "number") if weight in table.column_names else None
+        return Data(X, y, self.feature_names, target, encoding=self, sample_weight=s)
+
+    def text_columns(self) -> list[str]:
+        """The columns whose values are text, whatever they look like in another file."""
+        known = [*self.columns, *([self.target] if self.target is not None else [])]
+        return [column.name for column in known if column.kind == "category"]
+
+    def to_json(self) -> str:
+        """The encoding as JSON text."""
+        from fenchel.datasets.encoding_json import dumps
+
+        return dumps(self)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Encoding:
+        """The encoding in a JSON text, which is checked: it may come from anywhere."""
+        from fenchel.datasets.encoding_json import loads
+
+        return loads(text)
+
+
+def _target(table: Any, target: str | None) -> str:
+    if target is not None:
+        arrow.check_name(table, target)
+        return target
+    found = [name for name in table.column_names if name.lower() in TARGETS]
+    if len(found) != 1:
+        said = (
+            f"Several columns may be the target, {', '.join(map(repr, found))}"
+            if found
+            else "No column is called target, label, class or y"
+        )
+        raise ValueError(f"{said}: say which with target=; {near('', table.column_names)}")
+    return found[0]
+
+
+def _fitted(name: str, values: Any, missing: str | None, limit: int) -> Column:
+    if arrow.kind(name, values) == "category":
+        return Column(name, "category", _categories(name, values, limit))
+    numbers, absent = arrow.numbers(name, values)
+    if missing is None:
+        if absent.any():
+            raise ValueError(
+                f"Column {name!r} has {absent.sum():,} missing values in {len(numbers):,} rows: say what to put in their place with "
+                f"missing='zero' or missing='mean', or leave the column out with drop=[{name!r}]."
+            )
+        return Column(name, "number")
+    if missing == "mean" and absent.all():
+        raise ValueError(f"Column {name!r} has no value at all, hence no mean: leave it out with drop=[{name!r}].")
+    return Column(name, "number", fill=float(numbers[~absent].mean()) if missing == "mean" else 0.0)
+
+
+def _categories(name: str, values: Any, limit: int) -> tuple[str, ...]:
+    different = arrow.different(values)
+    if len(different) > limit:
+        raise ValueError(
+            f"Column {name!r} has {len(different):,} different texts in {len(values):,} rows, as identifiers have: leave it out with "
+            f"drop=[{name!r}], or give max_categories={len(different)} if each deserves a weight of its own."
+        )
+    return tuple(sorted(different))
+
+
+def _encoded(column: Column, values: Any) -> np.ndarray:
+    """Floats for numbers, integer codes for categories, -1 for those never seen."""
+    if column.kind == "category":
+        codes, unknown = arrow.codes(values, column.categories)
+        _tell_unknown(column.name, unknown, int(np.count_nonzero(codes < 0)))
+        return codes
+    if arrow.kind(column.name, values) != "number":
+        raise ValueError(f"Column {column.name!r} held numbers when the encoding was made, and holds text now: convert it.")
+    numbers, absent = arrow.numbers(column.name, values)
+    if absent.any():
+        if column.fill is None:
+            raise ValueError(
+                f"Column {column.name!r} has {absent.sum():,} missing values, and the encoding nothing to put in their place: "
+                "fill them, or make the encoding with missing='zero' or missing='mean'."
+            )
+        numbers[absent] = column.fill
+    return numbers
+
+
+def _tell_unknown(name: str, unknown: Iterable[str], count: int) -> None:
+    if count:
+        examples = ", ".join(repr(text[:40]) for text in list(unknown)[:3])
+        warnings.warn(
+            f"{count:,} rows have texts in column {name!r} that the encoding does not know, such as {examples}: "
+            "all columns made of it are 0 there.",
+            stacklevel=4,
+        )

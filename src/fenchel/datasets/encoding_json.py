@@ -1,0 +1,66 @@
+"""Encodings as JSON text, and back: what comes from a file is checked before it is believed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+from fenchel.datasets.encoding import FORMAT, Column, Encoding
+
+MOST_COLUMNS = 2**31 - 1
+
+
+class _Refused(ValueError):
+    """What is wrong with the text."""
+
+
+def dumps(encoding: Encoding) -> str:
+    """The encoding as text."""
+    return json.dumps({"format": FORMAT, **dataclasses.asdict(encoding)}, ensure_ascii=False, allow_nan=False)
+
+
+def loads(text: str | bytes) -> Encoding:
+    """The encoding in the text, or one sentence on why there is none."""
+    try:
+        found = json.loads(text, parse_constant=_no_constant)
+        _need(isinstance(found, dict) and found.get("format") == FORMAT, f"it does not say that its format is {FORMAT!r}")
+        _need(set(found) <= {"format", "columns", "target", "sample_weight"}, "it has entries of no meaning")
+        columns = found.get("columns")
+        _need(isinstance(columns, list) and len(columns) > 0, "its columns are not a list")
+        encoding = Encoding(
+            tuple(_column(column) for column in columns),
+            None if found.get("target") is None else _column(found["target"]),
+            found.get("sample_weight"),
+        )
+        _need(encoding.sample_weight is None or isinstance(encoding.sample_weight, str), "its sample_weight is not a name")
+        names = [column.name for column in encoding.columns]
+        _need(len(set(names)) == len(names), "two of its columns have the same name")
+        _need(sum(column.width for column in encoding.columns) <= MOST_COLUMNS, "it has too many columns")
+    except (ValueError, RecursionError, OverflowError) as error:
+        reason = str(error) if isinstance(error, _Refused) else "it is not JSON"
+        raise ValueError(f"This is not an encoding of fenchel's: {reason}.") from None
+    return encoding
+
+
+def _column(found: Any) -> Column:
+    _need(isinstance(found, dict) and set(found) <= {"name", "kind", "categories", "fill"}, "a column is not a name, a kind and its values")
+    name, kind, categories, fill = (found.get(key) for key in ("name", "kind", "categories", "fill"))
+    _need(isinstance(name, str) and kind in ("number", "category"), "a column has no name, or is neither number nor category")
+    categories = [] if categories is None else categories
+    _need(isinstance(categories, list) and all(isinstance(text, str) for text in categories), f"the categories of {name!r} are not texts")
+    _need(len(set(categories)) == len(categories), f"a category of {name!r} occurs twice")
+    _need(not categories or kind == "category", f"{name!r} is a number, and has categories")
+    number = isinstance(fill, (int, float)) and not isinstance(fill, bool) and kind == "number"
+    _need(fill is None or (number and math.isfinite(fill)), f"what stands for a missing {name!r} is not a number")
+    return Column(name, kind, tuple(categories), None if fill is None else float(fill))
+
+
+def _need(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise _Refused(otherwise)
+
+
+def _no_constant(name: str) -> None:
+    raise _Refused(f"{name} is no number")

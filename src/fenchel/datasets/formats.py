@@ -1,0 +1,142 @@
+"""Data files by their endings: svmlight text, tables and .npz, read into ``Data`` and written from it."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fenchel.checks import checked_whole
+from fenchel.datasets.data import Data
+from fenchel.datasets.encoding import Encoding
+from fenchel.datasets.npz import read_npz, write_npz
+from fenchel.datasets.tables import read_table, write_table
+from fenchel.datasets.text import OPENERS, read_svmlight, replacing, write_svmlight
+from fenchel.registry import checked_choice
+
+ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
+PEEK = 1 << 12
+FORMATS = ("csv", "npz", "parquet", "svmlight", "tsv")
+
+
+def read(
+    path: str | Path,
+    *,
+    target: str | None = None,
+    features: int | str | Sequence[str] | None = None,
+    format: str | None = None,
+    sample_weight: str | None = None,
+    encoding: Encoding | None = None,
+    dtype: Any = np.float64,
+    drop: str | Sequence[str] = (),
+    missing: str | None = None,
+    max_categories: int | None = None,
+) -> Data:
+    """Data in a file, by its ending or by ``format``: .csv and .tsv, .parquet, .npz, and svmlight text for any other ending.
+
+    Text may be compressed (.gz, .bz2, .xz). Of a table, ``target`` names the column to learn, ``features`` those to learn from, ``drop``
+    those to leave out, ``sample_weight`` the one with the weights of rows; how columns become features, and what ``missing``
+    and ``max_categories`` do, is told at ``Encoding``. A table to predict is read with the ``encoding`` of the one learnt from. Of svmlight
+    text, ``features`` is the number of columns.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "cars.csv"
+    ...     _ = file.write_text("hp,fuel,class\\n90,diesel,old\\n120,petrol,new\\n")
+    ...     data = read(file)
+    >>> data.feature_names, data.X.tolist(), data.y.tolist()
+    (('hp', 'fuel=diesel', 'fuel=petrol'), [[90.0, 1.0, 0.0], [120.0, 0.0, 1.0]], ['old', 'new'])
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {path}: check the path.")
+    format = _format(path, format)
+    if np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64.")
+    options = {"target": target, "sample_weight": sample_weight, "missing": missing, "max_categories": max_categories, "drop": drop or None}
+    given = {name: value for name, value in options.items() if value is not None}
+    if format in ("csv", "tsv", "parquet"):
+        data = _read_table(path, format, features, encoding, given, dtype)
+    else:
+        for name in [*given, *(["encoding"] if encoding is not None else [])]:
+            raise ValueError(f"{name}= is for tables, and {path} is read as {format}: leave it out, or give format=.")
+        data = _read_svmlight(path, features, dtype) if format == "svmlight" else _read_npz(path, features, dtype)
+    return replace(data, name=path.name)
+
+
+def _read_table(path: Path, format: str, features: Any, encoding: Encoding | None, given: dict[str, Any], dtype: Any) -> Data:
+    if isinstance(features, int):
+        raise ValueError(f"features={features!r}: for a table give a list of columns.")
+    if encoding is None:
+        table = read_table(path, format, [])
+        return Encoding.fit(table, features=features, **given).transform(table, dtype)
+    for name in [*given, *(["features"] if features is not None else [])]:
+        raise ValueError(f"{name}= is settled by the encoding: leave it out.")
+    return encoding.transform(read_table(path, format, encoding.text_columns()), dtype)
+
+
+def _format(path: Path, format: str | None) -> str:
+    if format is not None:
+        return checked_choice("format", {"libsvm": "svmlight"}.get(format, format), FORMATS)
+    plain = path.with_suffix("") if path.suffix in OPENERS else path
+    return ENDINGS.get(plain.suffix.lower(), "svmlight")
+
+
+def _read_svmlight(path: Path, features: Any, dtype: Any) -> Data:
+    columns = None if features is None else checked_whole("features", features)
+    X, y, *qid = read_svmlight(path, columns, dtype=dtype, qid=_has_queries(path))
+    return Data(X, y, qid=qid[0] if qid else None)
+
+
+def _has_queries(path: Path) -> bool:
+    """Whether the first row names its query, as those of ranking text do."""
+    try:
+        with OPENERS.get(path.suffix, open)(path, "rb") as file:
+            line = next((line for line in iter(lambda: file.readline(PEEK), b"") if line.split(b"#")[0].strip()), b"")
+    except (OSError, EOFError, lzma.LZMAError):
+        return False  # damaged: the reader knows better how to say so
+    return b"qid:" in line.split(b"#")[0][:PEEK]
+
+
+def _read_npz(path: Path, features: Any, dtype: Any) -> Data:
+    if features is not None:
+        raise ValueError(f"features= is for tables and svmlight text, and {path} is read as npz: leave it out.")
+    return read_npz(path, dtype)
+
+
+def write(path: str | Path, data: Data, *, format: str | None = None) -> None:
+    """Write data to a file, in the format of its ending or the one given; the file appears whole or not at all.
+
+    A table gets a column per feature and the target as its last column, sparse data included: those with thousands of
+    columns are better off as svmlight text or .npz. Svmlight text has no place for names, and none for labels that are text.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(Path(folder) / "two.csv", Data(np.eye(2), np.array([1.0, -1.0])))
+    ...     (Path(folder) / "two.csv").read_text().split()
+    ['"x1","x2","target"', '1,0,1', '0,1,-1']
+    """
+    path = Path(path)
+    format = _format(path, format)
+    if data.y is not None and len(data.y) != data.X.shape[0]:
+        raise ValueError(f"y has {len(data.y)} labels for the {data.X.shape[0]} rows of X: they must be as many.")
+    if format == "svmlight":
+        _write_svmlight(path, data)
+        return
+    with replacing(path) as file:
+        if format == "npz":
+            write_npz(file, data)
+        else:
+            write_table(file, data, format)
+
+
+def _write_svmlight(path: Path, data: Data) -> None:
+    if data.y is None or data.y.dtype.kind not in "fiub":
+        raise ValueError("Svmlight text needs a number as the label of each row: number the classes, or write a table or .npz.")
+    if data.sample_weight is not None:
+        raise ValueError("Svmlight text has no place for the weights of rows: write a table or .npz.")
+    write_svmlight(path, data.X, data.y, qid=data.qid)
