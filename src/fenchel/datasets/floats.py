@@ -13,12 +13,12 @@ import math
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.compiled import compiled, inlined
 
 PADDING = 16  # bytes that may be read past the end of a text
 
 PLUS, MINUS, DOT, EXPONENT, LOWER, ZERO = (ord(c) for c in "+-.e 0")
-U1, U2, U3, U8, U9, U10, U16, U32, U52, U56, U63, U64 = (np.uint64(n) for n in (1, 2, 3, 8, 9, 10, 16, 32, 52, 56, 63, 64))
+U1, U3, U7, U8, U9, U10, U16, U32, U52, U56, U63 = (np.uint64(n) for n in (1, 3, 7, 8, 9, 10, 16, 32, 52, 56, 63))
 NONE = np.uint64(0)
 ZEROS = np.uint64(0x3030303030303030)
 ABOVE_NINE = np.uint64(0x7676767676767676)  # carries a byte of 10 or more into its highest bit
@@ -48,31 +48,35 @@ def _power_of_five(q: int) -> tuple[int, int]:
 FIVES = np.array([_power_of_five(q) for q in range(LEAST, MOST + 1)], dtype=np.uint64)
 
 
-@compiled
+@inlined
 def word(text, i):
     """Eight bytes from i on, the first lowest: compiled to one load."""
-    i = np.uint64(i)
-    low = np.uint64(text[i]) | np.uint64(text[i + U1]) << np.uint64(8) | np.uint64(text[i + U2]) << U16
-    low |= np.uint64(text[i + U3]) << np.uint64(24) | np.uint64(text[i + np.uint64(4)]) << U32
-    high = np.uint64(text[i + np.uint64(5)]) << np.uint64(40) | np.uint64(text[i + np.uint64(6)]) << np.uint64(48)
-    return low | high | np.uint64(text[i + np.uint64(7)]) << U56
+    x = NONE
+    for k in range(8):
+        x |= np.uint64(text[np.uint64(i + k)]) << np.uint64(8 * k)  # an index that may be negative would be looked at twice
+    return x
 
 
-@compiled
+@inlined
 def digit(byte):
     """What a byte stands for: 0 to 9 for a digit."""
     return np.int64(byte) - ZERO
 
 
-@compiled
-def leading_digits(bytes8):
-    """How many of the eight bytes are digits before one is not."""
+@inlined
+def others(bytes8):
+    """The lowest bit of each byte that is no digit, exact up to the first."""
     distance = bytes8 ^ ZEROS
-    others = ((distance + ABOVE_NINE) | distance) >> np.uint64(7) & ONES
-    return np.int64(((others - U1) & ~others & ONES) * ONES >> U56)
+    return ((distance + ABOVE_NINE) | distance) >> U7 & ONES
 
 
-@compiled
+@inlined
+def before(first_of):
+    """How many bytes there are before the first that is marked."""
+    return np.int64(((first_of - U1) & ~first_of & ONES) * ONES >> U56)
+
+
+@inlined
 def decimal(bytes8, count):
     """The number that the first 1 to 8 bytes spell: pairs, then fours, then eights, all at once."""
     x = (bytes8 ^ ZEROS) << np.uint64(64 - 8 * count)
@@ -80,29 +84,28 @@ def decimal(bytes8, count):
     return ((x & PAIRS) * EVERY_FOURTH + (x >> U16 & PAIRS) * EVERY_SECOND) >> U32
 
 
-@compiled
+@inlined
 def number(text, i):
     """The number at i: the position after it, and its value, nan if Python must be asked; i itself if there is none."""
     begin = i
     if text[i] == MINUS or text[i] == PLUS:
         i += 1
-    w, q, seen, roomy = NONE, 0, 0, True
-    for part in range(2):
-        if part == 1:
-            if text[i] != DOT:
-                break
-            i += 1
+    w, q, roomy = NONE, 0, True
+    first = i
+    x = digit(text[i])
+    if 0 <= x <= 9 and not 0 <= digit(text[i + 1]) <= 9:  # most numbers have one digit before the point
+        w = np.uint64(x)
+        i += 1
+    else:
+        i, w, roomy = digits(text, i, w)
+    seen = i - first
+    if text[i] == DOT:
+        i += 1
         first = i
-        count = 8
-        while count == 8:
-            bytes8 = word(text, i)
-            count = leading_digits(bytes8)
-            if count > 0:
-                roomy &= w <= ROOM[count]
-                w = w * TENS[count] + decimal(bytes8, count)
-                i += count
-        seen += i - first
-        q = -(i - first) * part
+        i, w, fits = digits(text, i, w)
+        roomy &= fits
+        q = first - i
+        seen -= q
     if seen == 0:
         return begin, 0.0
     if text[i] | LOWER == EXPONENT:
@@ -117,6 +120,26 @@ def number(text, i):
     else:
         size = nearest(w, q)
     return i, -size if text[begin] == MINUS else size
+
+
+@inlined
+def digits(text, i, w):
+    """Put the digits from i on behind those of w: the position after them, the new w, and whether there was room for them."""
+    roomy = True
+    bytes8 = word(text, i)
+    rest = others(bytes8)
+    while rest == NONE:  # a branch, and not a count, so that the processor need not wait for it
+        roomy &= w <= ROOM[8]
+        w = w * TENS[8] + decimal(bytes8, 8)
+        i += 8
+        bytes8 = word(text, i)
+        rest = others(bytes8)
+    count = before(rest)
+    if count > 0:
+        roomy &= w <= ROOM[count]
+        w = w * TENS[count] + decimal(bytes8, count)
+        i += count
+    return i, w, roomy
 
 
 @compiled
@@ -187,7 +210,7 @@ def nearest(w, q):
 INFINITE = np.uint64(0x7FF0000000000000)
 
 
-@compiled
+@inlined
 def product(x, y):
     """The 128 bits of x·y in two halves."""
     x0, x1, y0, y1 = x & LOW_HALF, x >> U32, y & LOW_HALF, y >> U32

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled, kernel
-from fenchel.datasets.floats import MINUS, PLUS, decimal, digit, leading_digits, number, word
+from fenchel.compiled import compiled, inlined, kernel
+from fenchel.datasets.floats import MINUS, PLUS, before, decimal, digit, number, others, word
 
 NEWLINE, HASH, COMMA, COLON, Q, I, D = (ord(c) for c in "\n#,:qid")
 BLANK = np.array([chr(byte) in " \t\v\f\r" for byte in range(256)])
@@ -63,7 +63,7 @@ class State(NamedTuple):
     at: int  #: with the bytes here
 
 
-@compiled
+@inlined
 def skip_blanks(text, i):
     """The next position that is not blank."""
     while BLANK[text[i]]:
@@ -81,11 +81,11 @@ def has_colon(text, i):
     return False
 
 
-@compiled
+@inlined
 def read_index(text, i):
     """The index at i: the position after it, and its value; i itself if there is none."""
     bytes8 = word(text, i)
-    count = leading_digits(bytes8)
+    count = before(others(bytes8))
     if count == 0:
         return i, 0
     index: Any = np.int64(decimal(bytes8, count))
@@ -108,7 +108,7 @@ def read_qid(text, i):
     return end, -value if negative else value
 
 
-@compiled
+@inlined
 def read_labels(text, i, multilabel, labels, k, undecided, u):
     """The labels at i: the position after them, how many there are now, and of undecided ones, and what is wrong."""
     if multilabel and has_colon(text, i):
@@ -131,7 +131,7 @@ def read_labels(text, i, multilabel, labels, k, undecided, u):
         i += 1
 
 
-@compiled
+@inlined
 def read_entries(text, i, least, limit, bound, indices, values, k, undecided, u):
     """The entries from i on: the position after them, how many there are now, and of undecided ones, and what is wrong."""
     previous = least - 1
@@ -163,7 +163,8 @@ def read_entries(text, i, least, limit, bound, indices, values, k, undecided, u)
 @kernel
 def parse(text, size, least, limit, bound, multilabel, qid, labels, rows, indices, values, undecided):
     """Read ``size`` bytes of text, the last of which is a newline."""
-    i, lines, row, n, k, u, fault = 0, 0, 0, 0, 0, 0, FINE
+    i = n = k = u = np.int64(0)  # a plain 0 would be a type of its own, and what takes it compiled twice
+    lines, row, fault = 0, 0, FINE
     lowest, highest, line = HIGHEST_INDEX, -1, 0
     while i < size:
         i = skip_blanks(text, i)
