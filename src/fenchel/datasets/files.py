@@ -23,12 +23,12 @@ LONGEST_LINE = 1 << 30
 
 
 @contextlib.contextmanager
-def open_binary(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[tuple[Any, bool]]:
-    """The bytes of a file, decompressed, and whether it is compressed: by what it begins with, or else by its name.
+def open_binary(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[tuple[Any, Any]]:
+    """A file to read, decompressed if what it begins with says so, or else its name; and the file as it is, maybe the same.
 
-    >>> with open_binary(io.BytesIO(gzip.compress(b"+1 1:2"))) as (file, compressed):
-    ...     file.read(), compressed
-    (b'+1 1:2', True)
+    >>> with open_binary(io.BytesIO(gzip.compress(b"+1 1:2"))) as (file, raw):
+    ...     file.read(), file is raw
+    (b'+1 1:2', False)
     """
     with contextlib.ExitStack() as stack:
         if isinstance(source, str | os.PathLike):
@@ -44,7 +44,7 @@ def open_binary(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[tuple[An
         compressed = kind in OPENERS
         if compressed and not start:  # an empty text, compressed, is not an empty file
             raise ValueError(f"{name_of(source)}, line 1: the file is empty, which no {kind} file is: get the file again.")
-        yield (stack.enter_context(OPENERS[kind](file, "rb")) if compressed else file), compressed
+        yield (stack.enter_context(OPENERS[kind](file, "rb")) if compressed else file), file
 
 
 def _checked(source: Any) -> Any:
@@ -83,8 +83,12 @@ class Damaged(ValueError):
 class Lines:
     """A file cut into chunks of whole lines, which several threads may take in turn: while one reads, others work."""
 
-    def __init__(self, file: Any, compressed: bool) -> None:
-        self.file, self.compressed = file, compressed
+    def __init__(self, file: Any, raw: Any) -> None:
+        self.file, self.raw = file, raw
+        try:
+            self.length = os.fstat(raw.fileno()).st_size
+        except (AttributeError, OSError):  # not on a disk
+            self.length = 0
         self.lock = threading.Lock()
         self.taken = self.bytes = 0  # chunks handed out, bytes read
         self.carried = b""
@@ -105,6 +109,10 @@ class Lines:
         """Hand out no more."""
         with self.lock:
             self.ended = True
+
+    def share(self) -> float:
+        """How much of the file has been read, in (0, 1]; half of it, if that cannot be told."""
+        return min(1.0, (self.raw.tell() + 1) / self.length) if self.length else 0.5
 
     def _next(self, buffer: bytearray, padding: int) -> tuple[bytearray, int]:
         carried, room = self.carried, max(CHUNK, 2 * len(self.carried))
@@ -138,7 +146,7 @@ class Lines:
                 self.bytes += part
         except DAMAGE as error:
             self.ended = True
-            if not self.compressed:
+            if self.file is self.raw:
                 raise
             message = (
                 f"the compressed data is damaged or cut short after {self.bytes:,} bytes of text ({_gist(error)}): get the file again."

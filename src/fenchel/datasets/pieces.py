@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import threading
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ ENTRY, ROW, LONG = 4, 2, 20  # bytes that an entry, a label or row, and a number
 
 
 class Fault(NamedTuple):
-    """What is wrong, and where in its chunk, from 1; column 0 is unknown."""
+    """What is wrong, and in which line, from 1, and column; column 0 is unknown."""
 
     line: int
     column: int
@@ -34,35 +35,109 @@ class Piece(NamedTuple):
     state: State
     fault: Fault | None
 
+    def copy(self) -> Piece:
+        """The same in arrays of its own."""
+        return Piece(self.labels.copy(), self.rows.copy(), self.indices.copy(), self.values.copy(), self.state, self.fault)
 
-def read_pieces(lines: Lines, rules: Rules, threads: int) -> list[Piece]:
-    """The pieces of a file in order, up to the first that has a fault."""
-    pieces: dict[int, Piece] = {}
+
+class Growing:
+    """An array that grows at its end, to the length that its file seems to need: pages that are not used take no memory."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.array, self.size = np.empty(0, dtype=dtype), 0
+
+    def extend(self, part: np.ndarray, share: float) -> None:
+        """Put these behind the others; it is known that this share of the file has been read."""
+        size = self.size + len(part)
+        if size > len(self.array):
+            self._grow(int(size / share * 1.02) + size // 8)
+        self.array[self.size : size] = part
+        self.size = size
+
+    def _grow(self, room: int) -> None:
+        array = np.empty(room, dtype=self.array.dtype)
+        array[: self.size] = self.array[: self.size]
+        self.array = array
+
+    def finish(self) -> np.ndarray:
+        """All of it, and no more room."""
+        self.array.resize(self.size, refcheck=False)
+        return self.array
+
+
+class Gathering:
+    """The pieces of a file put together in order, whenever the next one is there."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.lock = threading.Lock()
+        self.waiting: dict[int, Piece] = {}
+        self.pieces = self.lines = 0
+        self.fault: Fault | None = None
+        self.lowest, self.highest, self.highest_line = HIGHEST_INDEX, -1, 0
+        self.labels, self.ends, self.label_ends, self.qids = Growing(np.float64), Growing(np.int64), Growing(np.int64), Growing(np.int64)
+        self.indices, self.values = Growing(np.int32), Growing(rules.dtype)
+
+    def add(self, number: int, piece: Piece, share: float) -> None:
+        """Take the piece with this number, whose arrays may be written over afterwards; this share of the file has been read."""
+        with self.lock:
+            self.waiting[number] = piece if number == self.pieces else piece.copy()
+            while self.pieces in self.waiting:
+                self._append(self.waiting.pop(self.pieces), share)
+                self.pieces += 1
+
+    def _append(self, piece: Piece, share: float) -> None:
+        if self.fault:
+            return
+        if piece.fault:
+            self.fault = piece.fault._replace(line=self.lines + piece.fault.line)
+            return
+        self.lowest = min(self.lowest, piece.state.lowest)
+        if piece.state.highest > self.highest:
+            self.highest, self.highest_line = piece.state.highest, self.lines + piece.state.line + 1
+        self.lines += piece.state.lines
+        self.ends.extend(piece.rows[:, 0] + self.indices.size, share)
+        if self.rules.multilabel:
+            self.label_ends.extend(piece.rows[:, 1] + self.labels.size, share)
+        if self.rules.qid:
+            self.qids.extend(piece.rows[:, 2], share)
+        self.labels.extend(piece.labels, share)
+        if self.highest > INT32_MAX and self.indices.array.dtype == np.int32:
+            self.indices.array = self.indices.array.astype(np.int64)
+        self.indices.extend(piece.indices, share)
+        self.values.extend(piece.values, share)
+
+
+def gather(lines: Lines, rules: Rules, threads: int) -> Gathering:
+    """The numbers of a file, up to the first fault."""
+    gathering = Gathering(rules)
     # The first chunk alone: two threads that meet a kernel for the first time would both compile it, and most files have one chunk.
-    _work(lines, rules, pieces, 1)
+    _work(lines, gathering, 1)
     if not lines.ended:
-        in_parallel([(_work, lines, rules, pieces)] * threads)
-    return [pieces[number] for number in sorted(pieces)]
+        in_parallel([(_work, lines, gathering)] * threads)
+    return gathering
 
 
-def _work(lines: Lines, rules: Rules, pieces: dict[int, Piece], most: float = np.inf) -> None:
+def _work(lines: Lines, gathering: Gathering, most: float = np.inf) -> None:
     """Take chunks and parse them until none is left or something is wrong."""
-    desk, buffer = _Desk(rules), bytearray()
+    desk, buffer = _Desk(gathering.rules), bytearray()
     while most > 0:
         most -= 1
         try:
             taken = lines.take(buffer, PADDING)
         except Damaged as error:
-            pieces[lines.taken - 1] = desk.piece(NOTHING, Fault(error.line, 0, str(error)))
+            gathering.add(lines.taken - 1, desk.piece(NOTHING, Fault(error.line, 0, str(error))), 1.0)
             return
-        except BaseException:
-            lines.stop()
-            raise
         if taken is None:
             return
         number, buffer, size = taken
-        pieces[number] = desk.parse(buffer, size)
-        if pieces[number].fault:
+        try:
+            piece = desk.parse(buffer, size)
+            gathering.add(number, piece, lines.share())
+        except BaseException:
+            lines.stop()
+            raise
+        if piece.fault:
             lines.stop()
 
 
@@ -114,12 +189,6 @@ class _Desk:
         return None
 
     def piece(self, state: State, fault: Fault | None) -> Piece:
-        """What was read, in arrays of its own."""
-        return Piece(
-            self.labels[: state.labels].copy(),
-            self.rows[: state.rows].copy(),
-            self.indices[: state.entries].astype(np.int32 if state.highest <= INT32_MAX else np.int64),
-            self.values[: state.entries].astype(self.rules.dtype),
-            state,
-            fault,
-        )
+        """What was read, in arrays that the next chunk will be written to."""
+        labels, rows = self.labels[: state.labels], self.rows[: state.rows]
+        return Piece(labels, rows, self.indices[: state.entries], self.values[: state.entries], state, fault)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from typing import IO, Any
 
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 
 from fenchel.datasets.files import Lines, name_of, open_binary
 from fenchel.datasets.parse import HIGHEST_INDEX, Rules
-from fenchel.datasets.pieces import Piece, read_pieces
+from fenchel.datasets.pieces import Gathering, gather
 from fenchel.matrices import available_threads
 from fenchel.storage import INT32_MAX
 
@@ -51,12 +52,14 @@ def read_svmlight(
         raise ValueError(f"dtype={dtype!r}: values are read as float64 or float32.")
     rules = Rules(BASES[index_base], _count(features, "features"), np.dtype(dtype), bool(multilabel), bool(qid))
     name = name_of(path)
-    with open_binary(path) as (file, compressed):
-        pieces = read_pieces(Lines(file, compressed), rules, _count(threads, "threads") or available_threads())
-    _refuse_faults(pieces, name)
-    X = _matrix(pieces, _first_column(pieces, rules, name), rules.features)
-    y = _label_sets(pieces) if multilabel else np.concatenate([piece.labels for piece in pieces])
-    return (X, y, np.concatenate([piece.rows[:, 2] for piece in pieces])) if qid else (X, y)
+    with open_binary(path) as (file, raw):
+        found = gather(Lines(file, raw), rules, _count(threads, "threads") or available_threads())
+    if found.fault:
+        line, column, sentence = found.fault
+        raise ValueError(f"{name}, line {line}{f', column {column}' if column else ''}: {sentence}")
+    X = _matrix(found, _first_column(found, name))
+    y = _label_sets(found) if multilabel else found.labels.finish()
+    return (X, y, found.qids.finish()) if qid else (X, y)
 
 
 def _count(value: int | None, name: str) -> int | None:
@@ -67,51 +70,29 @@ def _count(value: int | None, name: str) -> int | None:
     return int(value)
 
 
-def _refuse_faults(pieces: list[Piece], name: str) -> None:
-    before = 0
-    for piece in pieces:
-        if piece.fault:
-            column = f", column {piece.fault.column}" if piece.fault.column else ""
-            raise ValueError(f"{name}, line {before + piece.fault.line}{column}: {piece.fault.sentence}")
-        before += piece.state.lines
-
-
-def _first_column(pieces: list[Piece], rules: Rules, name: str) -> int:
+def _first_column(found: Gathering, name: str) -> int:
     """The index of the first column."""
-    if rules.base is not None:
-        return rules.base
-    if min(piece.state.lowest for piece in pieces) > 0:
-        return 1
-    before = 0
-    for piece in pieces:
-        if piece.state.highest == rules.features:
-            raise ValueError(
-                f"{name}, line {before + piece.state.line + 1}: the index {rules.features} is past features={rules.features}, "
-                f"for the index 0 occurs too; give features={rules.features + 1}."
-            )
-        before += piece.state.lines
-    return 0
+    base, features = found.rules.base, found.rules.features
+    if base is None:
+        base = 0 if found.lowest == 0 else 1
+    if features is not None and found.highest - base >= features:
+        raise ValueError(
+            f"{name}, line {found.highest_line}: the index {found.highest} is past features={features}, "
+            f"for the index 0 occurs too; give features={features + 1}."
+        )
+    return base
 
 
-def _matrix(pieces: list[Piece], base: int, features: int | None) -> sp.csr_array:
-    entries = sum(piece.state.entries for piece in pieces)
-    columns = max(0, max(piece.state.highest for piece in pieces) + 1 - base) if features is None else features
-    index_type = np.int64 if max(columns, entries) > INT32_MAX else np.int32
-    indices = np.empty(entries, dtype=index_type)
-    ends = [np.zeros(1, dtype=index_type)]
-    first = 0
-    for piece in pieces:
-        np.subtract(piece.indices, base, out=indices[first : first + piece.state.entries])
-        ends.append((piece.rows[:, 0] + first).astype(index_type))
-        first += piece.state.entries
-    values = np.concatenate([piece.values for piece in pieces])
-    indptr = np.concatenate(ends)
-    return sp.csr_array((values, indices, indptr), shape=(len(indptr) - 1, columns))
+def _matrix(found: Gathering, base: int) -> sp.csr_array:
+    columns = found.rules.features or max(0, found.highest + 1 - base)
+    indices, values = found.indices.finish(), found.values.finish()
+    indices -= base
+    index_type = np.int64 if max(columns, len(indices)) > INT32_MAX else np.int32
+    indptr = np.zeros(found.ends.size + 1, dtype=index_type)
+    indptr[1:] = found.ends.finish()
+    return sp.csr_array((values, indices.astype(index_type, copy=False), indptr), shape=(len(indptr) - 1, columns))
 
 
-def _label_sets(pieces: list[Piece]) -> list[tuple[float, ...]]:
-    sets: list[tuple[float, ...]] = []
-    for piece in pieces:
-        labels, ends = piece.labels.tolist(), piece.rows[:, 1].tolist()
-        sets += [tuple(sorted(labels[a:b])) for a, b in zip([0, *ends], ends, strict=False)]
-    return sets
+def _label_sets(found: Gathering) -> list[tuple[float, ...]]:
+    labels, ends = found.labels.finish().tolist(), found.label_ends.finish().tolist()
+    return [tuple(sorted(labels[a:b])) for a, b in itertools.pairwise([0, *ends])]
