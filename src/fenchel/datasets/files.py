@@ -19,6 +19,7 @@ OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
 DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
 CHUNK = 1 << 21  # bytes of text that are parsed at a time: they and their numbers stay in the processor's cache
+FIRST_CHUNK = 1 << 16  # most files are small
 LONGEST_LINE = 1 << 30
 
 
@@ -115,7 +116,7 @@ class Lines:
         return min(1.0, (self.raw.tell() + 1) / self.length) if self.length else 0.5
 
     def _next(self, buffer: bytearray, padding: int) -> tuple[bytearray, int]:
-        carried, room = self.carried, max(CHUNK, 2 * len(self.carried))
+        carried, room = self.carried, max(CHUNK if self.taken > 1 else min(CHUNK, FIRST_CHUNK), 2 * len(self.carried))
         while True:
             if len(buffer) < room + 1 + padding:
                 buffer = bytearray(room + 1 + padding)

@@ -115,10 +115,10 @@ def shortest(values: np.ndarray) -> list[str]:
     >>> shortest(np.array([0.1, -2.0])), shortest(np.array([0.1], dtype=np.float32))
     (['0.1', '-2'], ['0.1'])
     """
-    texts = [repr(value).removesuffix(".0") for value in values.tolist()]
-    if values.dtype == np.float32:
-        brief = [str(value).removesuffix(".0") for value in values]
-        # Readers go by way of float64, which in very rare cases rounds the shortest decimals of a float32 to its neighbour.
-        same = np.array(brief, dtype=np.float64).astype(np.float32) == values
-        texts = [b if fine else t for b, t, fine in zip(brief, texts, same.tolist(), strict=True)]
+    if values.dtype == np.float64:
+        return [repr(value).removesuffix(".0") for value in values.tolist()]
+    texts = [str(value).removesuffix(".0") for value in values]
+    # Readers go by way of float64, which in very rare cases rounds the shortest decimals of a float32 to its neighbour.
+    for i in np.flatnonzero(np.array(texts, dtype=np.float64).astype(np.float32) != values):
+        texts[i] = repr(float(values[i]))
     return texts
