@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import fenchel as fl
-from fenchel.exports import VW_CONSTANT, sigmoid, softmax, vw_bits
+from fenchel.models.exports import VW_CONSTANT, sigmoid, softmax, vw_bits
 
 RULES = {"sigmoid": sigmoid, "softmax": softmax}
 

@@ -70,7 +70,7 @@ def test_what_is_wrong_is_told_in_a_sentence(options, message):
 
 
 def test_files_that_are_no_data_are_refused(tmp_path):
-    for text, message in (("hello world\n", "is not svmlight text"), ("1 1:1\n2 1:1\n3 1:1\n" * 200, "has 3 different labels")):
+    for text, message in (("hello world\n", "'hello' is not a label"), ("1 1:1\n2 1:1\n3 1:1\n" * 200, "has 3 different labels")):
         path = tmp_path / "bad.svm"
         path.write_text(text)
         result = runner.invoke(app, ["inverse-time", str(path)])

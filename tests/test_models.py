@@ -20,8 +20,9 @@ from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.svm import LinearSVC
 
 import fenchel as fl
-from fenchel import model_kinds, models
-from fenchel.model_kinds import JSON_CLASSES, MODELS
+from fenchel.models import files as models
+from fenchel.models import kinds as model_kinds
+from fenchel.models.kinds import JSON_CLASSES, MODELS
 
 
 class Standin:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from fenchel import datasets, plots
 from fenchel.compiled import compiled
 from fenchel.driver import Evaluation, minimize
-from fenchel.exports import export
 from fenchel.losses import (
     Absolute,
     EpsilonInsensitive,
@@ -24,7 +23,7 @@ from fenchel.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-from fenchel.models import ModelFileError, load, save
+from fenchel.models import ModelFileError, export, load, save
 from fenchel.path import Path, path
 from fenchel.planner import Plan, plan
 from fenchel.problem import Problem

@@ -31,7 +31,8 @@ from fenchel.datasets.formats import read, write
 from fenchel.datasets.generate import make_gaussians, make_text, make_wide, with_noise_features
 from fenchel.datasets.store import Listing, available, load, path
 from fenchel.datasets.structures import make_ranking, make_rna, make_sequences
-from fenchel.datasets.text import read_svmlight, write_svmlight
+from fenchel.datasets.svmlight import read_svmlight
+from fenchel.datasets.write import write_svmlight
 
 __all__ = [
     "ChecksumError",

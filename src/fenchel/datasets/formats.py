@@ -13,9 +13,11 @@ import numpy as np
 from fenchel.checks import checked_whole
 from fenchel.datasets.data import Data
 from fenchel.datasets.encoding import Encoding
+from fenchel.datasets.files import OPENERS, writing
 from fenchel.datasets.npz import read_npz, write_npz
+from fenchel.datasets.svmlight import read_svmlight
 from fenchel.datasets.tables import read_table, write_table
-from fenchel.datasets.text import OPENERS, read_svmlight, replacing, write_svmlight
+from fenchel.datasets.write import write_svmlight
 from fenchel.registry import checked_choice
 
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
@@ -127,7 +129,7 @@ def write(path: str | Path, data: Data, *, format: str | None = None) -> None:
     if format == "svmlight":
         _write_svmlight(path, data)
         return
-    with replacing(path) as file:
+    with writing(path) as file:
         if format == "npz":
             write_npz(file, data)
         else:

@@ -14,6 +14,8 @@ from fenchel.datasets import catalogue, fetch, text
 from fenchel.datasets.catalogue import Entry, Split
 from fenchel.datasets.data import Data
 from fenchel.datasets.generate import with_noise_features
+from fenchel.datasets.svmlight import read_svmlight
+from fenchel.datasets.write import write_svmlight
 
 COMPRESSED = ("", ".xz", ".bz2", ".gz")
 
@@ -150,7 +152,7 @@ def _converted(file: Path, layout: str) -> Path:
     except (ValueError, UnicodeDecodeError) as error:
         raise fetch.ChecksumError(f"What was downloaded as {file.name} is not what it should be ({error}), and was not kept.") from None
     kept = file.with_name("converted")
-    text.write_svmlight(kept, X, y)
+    write_svmlight(kept, X, y)
     return kept
 
 
@@ -168,7 +170,7 @@ def _check_contents(entry: Entry, part: Split, loaded: tuple[Any, np.ndarray, An
 
 
 def _read(entry: Entry, part: Split, file: Path) -> tuple[Any, np.ndarray, np.ndarray | None]:
-    X, y, *qid = text.read_svmlight(file, entry.features, qid=entry.layout == "letor")
+    X, y, *qid = read_svmlight(file, entry.features, qid=entry.layout == "letor")
     if part.beside_file is not None:
         return X, y, text.query_ids(_beside(file, part.beside_file), len(y))
     return X, y, qid[0] if qid else None

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from fenchel.datasets.bounds import Bounded, check_expansion
 from fenchel.datasets.data import Data
-from fenchel.datasets.text import OPENERS
+from fenchel.datasets.files import OPENERS
 
 WIDEST = 20_000  # columns of a table: beyond them Arrow's own bookkeeping outweighs the data
 BLOCK = 1 << 22  # values written at a time

@@ -1,19 +1,10 @@
-"""Text with one row a line, apart from tables: svmlight, sizes of queries, and two kinds of UCI's own."""
+"""Text with one row a line that is neither svmlight nor a table: sizes of queries, and two kinds of UCI's own."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
-
-try:
-    from fenchel.datasets.files import OPENERS, replacing
-    from fenchel.datasets.svmlight import read_svmlight
-    from fenchel.datasets.write import write_svmlight
-except ModuleNotFoundError:
-    from fenchel.datasets.older import OPENERS, read_svmlight, replacing, write_svmlight
-
-__all__ = ["CONVERTERS", "OPENERS", "query_ids", "read_svmlight", "replacing", "write_svmlight"]
 
 
 def query_ids(sizes: Path, rows: int) -> np.ndarray:

@@ -57,6 +57,8 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         solver_, history_: the solver that ran, and the course of its run (a list of them for several problems).
     """
 
+    transient = ("_played", "_outputs")  # what a fit or the next ``partial_fit`` needs, and no prediction
+
     coef_: Any
     intercept_: Any
     n_iter_: Any

@@ -7,7 +7,6 @@ fit is a logistic regression on one feature with a free intercept, like any othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,35 +26,31 @@ FOLDS = 5
 NEGLIGIBLE = 1e-9  # of the mean square of the scores: a ridge that changes nothing
 
 
-@dataclass
-class Calibration:
-    """Slope and offset of every class."""
+def learnt(model: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
+    """Slope and offset of every class, from scores of rows that took no part in learning them, in five folds or as many as a class has."""
+    checked_choice("calibration", model.calibration, ("sigmoid",))
+    y = np.asarray(y)
+    folds = min(FOLDS, int(np.unique(y, return_counts=True)[1].min()))
+    if folds < 2:
+        raise ValueError("calibration needs at least two rows of every class: leave it out, or give more rows.")
+    scores = np.zeros((len(y), 1 if len(model.classes_) == 2 else len(model.classes_)))
+    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    for train, test in StratifiedKFold(folds, shuffle=True, random_state=model._seed()).split(np.zeros(len(y)), y):
+        part = clone(model).set_params(calibration=None)
+        part.fit(_safe_indexing(X, train), y[train], weight[train])
+        scores[test] = part.decision_function(_safe_indexing(X, test)).reshape(len(test), -1)
+    classes = model.classes_[1:] if scores.shape[1] == 1 else model.classes_
+    return np.array([sigmoid_fit(scores[:, k], y == label, weight) for k, label in enumerate(classes)])
 
-    slopes: np.ndarray
-    offsets: np.ndarray
 
-    @classmethod
-    def learnt(cls, model: Any, X: Any, y: Any, sample_weight: Any) -> Calibration:
-        """From scores of rows that took no part in learning them, in five folds (fewer if a class has fewer rows)."""
-        checked_choice("calibration", model.calibration, ("sigmoid",))
-        y = np.asarray(y)
-        folds = min(FOLDS, int(np.unique(y, return_counts=True)[1].min()))
-        if folds < 2:
-            raise ValueError("calibration needs at least two rows of every class: leave it out, or give more rows.")
-        scores = np.zeros((len(y), max(1, len(model.classes_) * (len(model.classes_) > 2))))
-        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        for train, test in StratifiedKFold(folds, shuffle=True, random_state=model._seed()).split(np.zeros(len(y)), y):
-            part = clone(model).set_params(calibration=None)
-            part.fit(_safe_indexing(X, train), y[train], weight[train])
-            scores[test] = part.decision_function(_safe_indexing(X, test)).reshape(len(test), -1)
-        classes = model.classes_[1:] if scores.shape[1] == 1 else model.classes_
-        fitted = np.array([sigmoid_fit(scores[:, k], y == label, weight) for k, label in enumerate(classes)])
-        return cls(fitted[:, 0], fitted[:, 1])
+def probabilities(calibration: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """One row of probabilities for each row of scores.
 
-    def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """One row of probabilities for each row of scores."""
-        p = expit(scores.reshape(len(scores), -1) * self.slopes + self.offsets)
-        return np.column_stack([1.0 - p, p]) if p.shape[1] == 1 else rest_normalised(p)
+    >>> probabilities(np.array([[1.0, 0.0]]), np.array([0.0])).tolist()
+    [[0.5, 0.5]]
+    """
+    p = expit(scores.reshape(len(scores), -1) * calibration[:, 0] + calibration[:, 1])
+    return np.column_stack([1.0 - p, p]) if p.shape[1] == 1 else rest_normalised(p)
 
 
 def sigmoid_fit(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> tuple[float, float]:

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from fenchel.estimators import calibration as platt
 from fenchel.estimators.base import Formulation
-from fenchel.estimators.calibration import Calibration
 from fenchel.estimators.classification import Classifier
 from fenchel.estimators.online import OnlineClassifier, OnlineRegressor
 from fenchel.estimators.penalties import loss_named, penalty_named
@@ -127,7 +127,7 @@ class LinearClassifier(OnlineClassifier, Classifier):
         """
         super().fit(X, y, sample_weight)
         if self.calibration is not None:
-            self.calibration_ = Calibration.learnt(self, X, y, sample_weight)
+            self.calibration_ = platt.learnt(self, X, y, sample_weight)
         return self
 
     @available_if(_has_probabilities)
@@ -135,7 +135,7 @@ class LinearClassifier(OnlineClassifier, Classifier):
         """The probability of every class, one row of them for each row of X."""
         check_is_fitted(self)
         if self.calibration is not None:
-            return self.calibration_.probabilities(self.decision_function(X))
+            return platt.probabilities(self.calibration_, self.decision_function(X))
         return self._probabilities(X, self._one_for_all(len(self.classes_)))
 
     @available_if(_has_probabilities)

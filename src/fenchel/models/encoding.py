@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.model_kinds import ATTRIBUTE, DTYPES, SPARSE, ModelFileError, check_model, json_class, models, parts
+from fenchel.models.kinds import ATTRIBUTE, DTYPES, SPARSE, ModelFileError, check_model, json_class, models, parts
 from fenchel.registry import near
 from fenchel.result import History
 
 BITS = {"<f8": np.uint64, "<f4": np.uint32, "<f2": np.uint16}
-SETTINGS = ("_sklearn_", "_metadata_request")  # scikit-learn's own, which say how to call a model and nothing of what it has learnt
+SETTINGS = (
+    "_sklearn_",
+    "_skl_",
+    "_metadata_request",
+)  # scikit-learn's own, which say how to call a model and nothing of what it has learnt
 DENSE_SHARE = 1 / 3  # of entries that are not zero, from which all are stored
 
 
@@ -35,7 +39,8 @@ class Writer:
         check_model(model, where)
         parameters = model.get_params(deep=False)
         anew = vars(type(model)(**parameters))
-        lost = [key for key in vars(model) if key not in fitted and key not in anew and not key.startswith(SETTINGS)]
+        expected = {*fitted, *anew, *getattr(type(model), "transient", ())}
+        lost = [key for key in vars(model) if key not in expected and not key.startswith(SETTINGS)]
         if lost:
             raise ModelFileError(f"{where}{lost[0]} would be lost: what a {name} has learnt must have names that end in an underscore.")
         return {

@@ -7,8 +7,8 @@ The file is in the safetensors format: arrays as tensors, and in its metadata
     sha256   of the header and of every tensor (name, type, shape, bytes; in the order of names), in hexadecimal digits
 
 Nothing in it is ever run: classes are looked up in a list that is part of fenchel, whatever the file says. The sum finds damage; it
-does not prove who wrote the file. ``fenchel.encoding`` says how values become JSON and tensors, ``fenchel.decoding`` how they come
-back, ``fenchel.model_kinds`` what they may be.
+does not prove who wrote the file. :mod:`fenchel.models.encoding` says how values become JSON and tensors,
+:mod:`fenchel.models.decoding` how they come back, :mod:`fenchel.models.kinds` what they may be.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.decoding import Reader
-from fenchel.encoding import Writer
 from fenchel.files import checked_place, replacing
-from fenchel.model_kinds import DTYPES, ModelFileError
+from fenchel.models.decoding import Reader
+from fenchel.models.encoding import Writer
+from fenchel.models.kinds import DTYPES, ModelFileError
 
 FORMAT, VERSION = "fenchel-model", 1
 MEMORY = 2**32  # bytes
@@ -40,7 +40,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     >>> save(object(), "nothing.fenchel")
     Traceback (most recent call last):
-    fenchel.model_kinds.ModelFileError: object is no model that fenchel can save: ...
+    fenchel.models.kinds.ModelFileError: object is no model that fenchel can save: ...
     """
     from safetensors.numpy import save_file
 

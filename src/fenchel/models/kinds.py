@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.registry import members
-
 DTYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
@@ -27,7 +25,7 @@ SPARSE = {f"{form}_{kind}": getattr(sp, f"{form}_{kind}") for form in ("csr", "c
 ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]*_", re.ASCII | re.IGNORECASE)
 
 MODELS: dict[str, Any] = {}
-JSON_CLASSES: dict[str, tuple[str, str]] = {"Encoding": ("fenchel.datasets.tables", "Encoding")}
+JSON_CLASSES: dict[str, tuple[str, str]] = {"Encoding": ("fenchel.datasets.encoding", "Encoding")}
 
 
 class ModelFileError(ValueError):
@@ -36,11 +34,8 @@ class ModelFileError(ValueError):
 
 def models() -> dict[str, Any]:
     """The classes that model files may name."""
-    if importlib.util.find_spec("fenchel.estimators") is None:
-        return MODELS
     package = importlib.import_module("fenchel.estimators")
-    found = members(package, lambda value: isinstance(value, type) and hasattr(value, "get_params"))
-    return {**{cls.__name__: cls for cls in found.values()}, **MODELS}
+    return {**{name: getattr(package, name) for name in package.__all__}, **MODELS}
 
 
 def parts() -> dict[str, Any]:

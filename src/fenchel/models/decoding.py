@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.model_kinds import ATTRIBUTE, JSON_CLASSES, SPARSE, ModelFileError, check_model, json_class, models, parts
+from fenchel.models.kinds import ATTRIBUTE, JSON_CLASSES, SPARSE, ModelFileError, check_model, json_class, models, parts
 from fenchel.registry import near
 from fenchel.result import History
 

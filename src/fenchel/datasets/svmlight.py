@@ -1,0 +1,98 @@
+"""Reading svmlight text, the format of LIBSVM, liblinear and SVMlight: ``label[,label...] [qid:n] index:value ... # comment``."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import IO, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fenchel.datasets.files import Lines, name_of, open_binary
+from fenchel.datasets.parse import HIGHEST_INDEX, Rules
+from fenchel.datasets.pieces import Gathering, gather
+from fenchel.matrices import available_threads
+from fenchel.storage import INT32_MAX
+
+BASES: dict[Any, int | None] = {"auto": None, 0: 0, 1: 1}
+
+
+def read_svmlight(
+    path: str | os.PathLike[str] | IO[bytes],
+    features: int | None = None,
+    *,
+    dtype: Any = np.float64,
+    index_base: int | str = "auto",
+    multilabel: bool = False,
+    qid: bool = False,
+    threads: int | None = None,
+) -> tuple[Any, ...]:
+    """Rows and labels of a file in svmlight text, plain or compressed with gz, bz2 or xz.
+
+    Args:
+        path: the file, or one that is open in binary mode.
+        features: the number of columns, by default the highest index that occurs: give test rows those of the training rows.
+        dtype: float64 or float32, of the values. Every number is the nearest there is, as Python's ``float`` reads it.
+        index_base: the index of the first column: 0, 1 or "auto", which is 1 unless the index 0 occurs.
+        multilabel: whether rows may have any number of labels, with commas between them; y is then a list of sorted tuples.
+        qid: whether to return the query ids too, which every row must then have.
+        threads: how many processors to use, by default all.
+
+    Returns ``X, y`` or, with ``qid``, ``X, y, qid``. What does not keep to the format is refused, with its line and column.
+
+    >>> import io
+    >>> X, y = read_svmlight(io.BytesIO(b"+1 1:0.5 3:2  # a comment\\n-1 2:1\\n"))
+    >>> X.shape, y.tolist()
+    ((2, 3), [1.0, -1.0])
+    """
+    if index_base not in BASES:
+        raise ValueError(f"index_base={index_base!r}: the first column has the index 0 or 1; 'auto' finds out.")
+    if np.dtype(dtype) not in (np.float64, np.float32):
+        raise ValueError(f"dtype={dtype!r}: values are read as float64 or float32.")
+    rules = Rules(BASES[index_base], _count(features, "features"), np.dtype(dtype), bool(multilabel), bool(qid))
+    name = name_of(path)
+    with open_binary(path) as (file, raw):
+        found = gather(Lines(file, raw), rules, _count(threads, "threads") or available_threads())
+    if found.fault:
+        line, column, sentence = found.fault
+        raise ValueError(f"{name}, line {line}{f', column {column}' if column else ''}: {sentence}")
+    X = _matrix(found, _first_column(found, name))
+    y = _label_sets(found) if multilabel else found.labels.finish()
+    return (X, y, found.qids.finish()) if qid else (X, y)
+
+
+def _count(value: int | None, name: str) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or not 1 <= value <= HIGHEST_INDEX:
+        raise ValueError(f"{name}={value!r}: give a whole number of at least 1.")
+    return int(value)
+
+
+def _first_column(found: Gathering, name: str) -> int:
+    """The index of the first column."""
+    base, features = found.rules.base, found.rules.features
+    if base is None:
+        base = 0 if found.lowest == 0 else 1
+    if features is not None and found.highest - base >= features:
+        raise ValueError(
+            f"{name}, line {found.highest_line}: the index {found.highest} is past features={features}, "
+            f"for the index 0 occurs too; give features={features + 1}."
+        )
+    return base
+
+
+def _matrix(found: Gathering, base: int) -> sp.csr_array:
+    columns = found.rules.features or max(0, found.highest + 1 - base)
+    indices, values = found.indices.finish(), found.values.finish()
+    indices -= base
+    index_type = np.int64 if max(columns, len(indices)) > INT32_MAX else np.int32
+    indptr = np.zeros(found.ends.size + 1, dtype=index_type)
+    indptr[1:] = found.ends.finish()
+    return sp.csr_array((values, indices.astype(index_type, copy=False), indptr), shape=(len(indptr) - 1, columns))
+
+
+def _label_sets(found: Gathering) -> list[tuple[float, ...]]:
+    labels, ends = found.labels.finish().tolist(), found.label_ends.finish().tolist()
+    return [tuple(sorted(labels[a:b])) for a, b in itertools.pairwise([0, *ends])]

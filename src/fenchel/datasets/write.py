@@ -1,0 +1,124 @@
+"""Writing svmlight text, with the shortest decimals that are read back as the same numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fenchel.datasets.files import writing
+from fenchel.datasets.parse import HIGHEST_QID
+from fenchel.storage import as_storage
+
+ENTRIES = 1 << 18  # written at a time
+
+
+def write_svmlight(
+    path: str | os.PathLike[str],
+    X: Any,
+    y: Sequence[Any] | np.ndarray,
+    *,
+    qid: Sequence[int] | np.ndarray | None = None,
+    index_base: int = 1,
+    comment: str | None = None,
+) -> None:
+    """Write rows and labels as svmlight text, compressed if the name ends in .gz, .bz2 or .xz.
+
+    Args:
+        path: the file; what is there is replaced once all is written.
+        X: the rows, sparse or dense. Every value is read back exactly, float32 ones as float32.
+        y: a label for each row, or a sequence of labels for each row.
+        qid: a query id for each row.
+        index_base: the index of the first column, 0 or 1.
+        comment: what to say at the top of the file.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "two.svm"
+    ...     write_svmlight(file, np.array([[0.5, 0.0], [0.0, 1e-7]]), [1, -1])
+    ...     print(file.read_text(), end="")
+    1 1:0.5
+    -1 2:1e-07
+    """
+    if index_base not in (0, 1):
+        raise ValueError(f"index_base={index_base!r}: the first column has the index 0 or 1.")
+    rows = _rows(X)
+    labels = _label_texts(y, rows.shape[0])
+    ids = None if qid is None else _checked_ids(qid, rows.shape[0])
+    _refuse_empty_lines(labels, ids, rows.indptr)
+    with writing(path) as file:
+        if comment is not None:
+            file.writelines(f"# {line}\n".encode() for line in comment.splitlines())
+        for first, last in _blocks(rows.indptr):
+            file.write("".join(_lines(rows, labels, ids, first, last, index_base)).encode())
+
+
+def _rows(X: Any) -> sp.csr_array:
+    shape = X.shape if sp.issparse(X) else np.shape(X)
+    return sp.csr_array(as_storage(X) if len(shape) != 2 or 0 not in shape else shape)
+
+
+def _label_texts(y: Any, m: int) -> list[str]:
+    """What each line begins with."""
+    if len(y) != m:
+        raise ValueError(f"There are {len(y)} labels for {m} rows: give one, or one sequence of labels, for each row.")
+    several = any(isinstance(label, Sequence | np.ndarray) and not isinstance(label, str) for label in y)
+    sets = [np.asarray(labels, dtype=np.float64).reshape(-1) for labels in y] if several else [np.asarray(y, dtype=np.float64)]
+    bad = next((i for i, labels in enumerate(sets) if not np.isfinite(labels).all()), None)
+    if bad is not None:
+        raise ValueError(f"Label {sets[bad][~np.isfinite(sets[bad])][0]} is not finite: replace or drop such rows before writing.")
+    return [",".join(shortest(labels)) for labels in sets] if several else shortest(sets[0])
+
+
+def _checked_ids(qid: Any, m: int) -> list[int]:
+    ids = np.asarray(qid)
+    if ids.shape != (m,) or ids.dtype.kind not in "iu" or (m and max(abs(int(ids.min())), abs(int(ids.max()))) > HIGHEST_QID):
+        raise ValueError(f"qid must be {m} whole numbers of at most {HIGHEST_QID} in size, one for each row.")
+    return ids.tolist()
+
+
+def _refuse_empty_lines(labels: list[str], ids: list[int] | None, indptr: np.ndarray) -> None:
+    """A line with nothing on it is no row."""
+    if ids is None:
+        bad = next((i for i, label in enumerate(labels) if not label and indptr[i] == indptr[i + 1]), None)
+        if bad is not None:
+            raise ValueError(f"Row {bad} has neither labels nor entries, which svmlight text cannot say: drop it or give it a label.")
+
+
+def _blocks(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Ranges of rows that are written at a time."""
+    first, m = 0, len(indptr) - 1
+    while first < m:
+        last = int(np.searchsorted(indptr, indptr[first] + ENTRIES, side="right")) - 1
+        last = min(max(last, first + 1), first + ENTRIES, m)
+        yield first, last
+        first = last
+
+
+def _lines(rows: sp.csr_array, labels: list[str], ids: list[int] | None, first: int, last: int, base: int) -> Iterator[str]:
+    start, end = int(rows.indptr[first]), int(rows.indptr[last])
+    indices = (rows.indices[start:end].astype(np.int64) + base).tolist()
+    entries = [f" {index}:{value}" for index, value in zip(indices, shortest(rows.data[start:end]), strict=True)]
+    bounds = (rows.indptr[first : last + 1] - start).tolist()
+    for i, a, b in zip(range(first, last), bounds, bounds[1:], strict=False):
+        query = "" if ids is None else f" qid:{ids[i]}"
+        yield f"{labels[i]}{query}{''.join(entries[a:b])}\n"
+
+
+def shortest(values: np.ndarray) -> list[str]:
+    """The shortest decimals that are read back as these float64 or float32 numbers.
+
+    >>> shortest(np.array([0.1, -2.0])), shortest(np.array([0.1], dtype=np.float32))
+    (['0.1', '-2'], ['0.1'])
+    """
+    if values.dtype == np.float64:
+        return [repr(value).removesuffix(".0") for value in values.tolist()]
+    texts = [str(value).removesuffix(".0") for value in values]
+    # Readers go by way of float64, which in very rare cases rounds the shortest decimals of a float32 to its neighbour.
+    for i in np.flatnonzero(np.array(texts, dtype=np.float64).astype(np.float32) != values):
+        texts[i] = repr(float(values[i]))
+    return texts
