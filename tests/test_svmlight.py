@@ -363,7 +363,7 @@ def test_a_failure_while_writing_leaves_the_old_file(tmp_path):
     path.write_text("old")
 
     def fail(path):
-        with files.replacing(path) as file:
+        with files.writing(path) as file:
             file.write(b"new")
             raise KeyboardInterrupt
 

@@ -32,7 +32,7 @@ from fenchel.datasets.generate import make_gaussians, make_text, make_wide, with
 from fenchel.datasets.store import Listing, available, load, path
 from fenchel.datasets.structures import make_ranking, make_rna, make_sequences
 from fenchel.datasets.svmlight import read_svmlight
-from fenchel.datasets.write import write_svmlight
+from fenchel.datasets.writer import write_svmlight
 
 __all__ = [
     "ChecksumError",

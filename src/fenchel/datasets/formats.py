@@ -17,7 +17,7 @@ from fenchel.datasets.files import OPENERS, writing
 from fenchel.datasets.npz import read_npz, write_npz
 from fenchel.datasets.svmlight import read_svmlight
 from fenchel.datasets.tables import read_table, write_table
-from fenchel.datasets.write import write_svmlight
+from fenchel.datasets.writer import write_svmlight
 from fenchel.registry import checked_choice
 
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}

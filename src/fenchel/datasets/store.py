@@ -15,7 +15,7 @@ from fenchel.datasets.catalogue import Entry, Split
 from fenchel.datasets.data import Data
 from fenchel.datasets.generate import with_noise_features
 from fenchel.datasets.svmlight import read_svmlight
-from fenchel.datasets.write import write_svmlight
+from fenchel.datasets.writer import write_svmlight
 
 COMPRESSED = ("", ".xz", ".bz2", ".gz")
 

@@ -14,11 +14,7 @@ from fenchel.registry import near
 from fenchel.result import History
 
 BITS = {"<f8": np.uint64, "<f4": np.uint32, "<f2": np.uint16}
-SETTINGS = (
-    "_sklearn_",
-    "_skl_",
-    "_metadata_request",
-)  # scikit-learn's own, which say how to call a model and nothing of what it has learnt
+SETTINGS = ("_sklearn_", "_skl_", "_metadata_request")  # scikit-learn's own: how to call a model, nothing of what it has learnt
 DENSE_SHARE = 1 / 3  # of entries that are not zero, from which all are stored
 
 

@@ -41,7 +41,7 @@ class Linear(NamedTuple):
 
 
 def export(model: Any, path: str | os.PathLike[str], format: str = "onnx") -> None:
-    """Write a fitted model for other programs, as ``"onnx"``, ``"liblinear"`` or ``"vw"``; what each holds is told in ``fenchel.models.exports``.
+    """Write a fitted model for other programs, as ``"onnx"``, ``"liblinear"`` or ``"vw"``; the guide tells what each holds.
 
     ONNX needs ``pip install "fenchel[onnx]"``, Vowpal Wabbit ``pip install "fenchel[vw]"``. Fitted linear models of scikit-learn
     can be exported as well.
