@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,7 +24,7 @@ from fenchel.driver import check_limits, find_solver, solve
 from fenchel.matrices import available_threads
 from fenchel.numeric import TINY
 from fenchel.problem import ROUNDING, Problem
-from fenchel.regularizers import L1, ElasticNet
+from fenchel.regularizers import L1, Box, ElasticNet
 from fenchel.result import Result
 
 
@@ -40,6 +40,7 @@ class Path:
         columns: the table, by name: strength, objective, gap, nnz, passes, seconds, converged and, with ``cv``, validation_loss and
             validation_sd (mean and standard deviation over folds of the mean loss on rows held out) and, for classification,
             validation_error (the share of wrong signs or classes).
+        fold_losses: with ``cv``, the mean loss on the rows held out, for every fold (a row each) and strength.
     """
 
     strengths: np.ndarray
@@ -49,7 +50,12 @@ class Path:
     columns: dict[str, np.ndarray]
     tol: float
     shape: tuple[int, ...] = field(repr=False)
-    folds: int = 0
+    fold_losses: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+
+    @property
+    def folds(self) -> int:
+        """How many folds were held out."""
+        return len(self.fold_losses)
 
     def __len__(self) -> int:
         return len(self.strengths)
@@ -109,6 +115,7 @@ def path(
     strengths: Any = None,
     n_strengths: int = 100,
     ratio: float = 1e-3,
+    positive: bool = False,
     cv: int | Iterable[tuple[Any, Any]] | None = None,
     intercept: float | str = 0.0,
     sample_weight: Any = None,
@@ -125,6 +132,7 @@ def path(
         l1_ratio: the share of the l1 norm in the penalty, above 0 and up to 1 (the lasso).
         strengths: the strengths to solve for, in any order; by default ``n_strengths`` of them at even ratios, from the smallest
             that gives w = 0 down to ``ratio`` times that.
+        positive: whether weights must not be negative.
         cv: a number of folds (rows are shuffled by ``seed``; classes keep their shares), or pairs of training and test rows, as
             scikit-learn's splitters give them.
         solver, tol, max_passes, seed, threads: as in :func:`fenchel.minimize`, for every point.
@@ -141,23 +149,24 @@ def path(
     if not (is_number(l1_ratio) and 0.0 < l1_ratio <= 1.0):
         raise ValueError(f"l1_ratio={l1_ratio!r}: give a number above 0 and up to 1, the lasso; a pure ridge penalty has no path to w = 0.")
     check_limits(tol, max_passes, None, seed, threads)
-    problem = Problem(X, y, loss, penalty(1.0, l1_ratio), sample_weight=sample_weight, intercept=intercept)
+    penalty = Penalty(l1_ratio, positive)
+    problem = Problem(X, y, loss, penalty.times(1.0), sample_weight=sample_weight, intercept=intercept)
     find_solver(problem, solver, {})
-    grid = checked_strengths(strengths) if strengths is not None else even_strengths(problem, l1_ratio, n_strengths, ratio)
+    grid = checked_strengths(strengths) if strengths is not None else even_strengths(problem, penalty, n_strengths, ratio)
     options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "solver": solver}
     splits = list(folds(problem, cv, seed))
     stop = threading.Event()
     options["callback"] = lambda evaluation: stop.is_set()
     if not splits:
-        found, scores = list(solve_all(problem, grid, l1_ratio, {**options, "threads": threads})), np.zeros((0, 0, 2))
+        found, scores = list(solve_all(problem, grid, penalty, {**options, "threads": threads})), np.zeros((0, 0, 2))
         return assembled(problem, grid, l1_ratio, found, scores, tol)
     available = threads or available_threads()
     workers = min(available, 1 + len(splits))
     options["threads"] = max(1, available // workers)
     with ThreadPoolExecutor(workers) as pool:
         try:
-            whole: Any = pool.submit(lambda: list(solve_all(problem, grid, l1_ratio, options)))
-            judged: list[Any] = [pool.submit(judge, problem, split, grid, l1_ratio, options) for split in splits]
+            whole: Any = pool.submit(lambda: list(solve_all(problem, grid, penalty, options)))
+            judged: list[Any] = [pool.submit(judge, problem, split, grid, penalty, options) for split in splits]
             wait([whole, *judged], return_when=FIRST_EXCEPTION)
             scores = np.array([task.result() for task in judged])
             return assembled(problem, grid, l1_ratio, whole.result(), scores, tol)
@@ -166,9 +175,17 @@ def path(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def penalty(strength: float, l1_ratio: float) -> Any:
-    """strength·(l1_ratio·‖w‖₁ + (1 − l1_ratio)/2·‖w‖²)"""
-    return L1(strength) if l1_ratio == 1.0 else ElasticNet(l2=strength * (1.0 - l1_ratio), l1=strength * l1_ratio)
+class Penalty(NamedTuple):
+    """l1_ratio·‖w‖₁ + (1 − l1_ratio)/2·‖w‖², of any weights or of those that are not negative."""
+
+    l1_ratio: float
+    positive: bool
+
+    def times(self, strength: float) -> Any:
+        """The regularizer of that strength."""
+        ratio = self.l1_ratio
+        penalty: Any = L1(strength) if ratio == 1.0 else ElasticNet(l2=strength * (1.0 - ratio), l1=strength * ratio)
+        return Box(0.0, np.inf, penalty) if self.positive else penalty
 
 
 def checked_strengths(strengths: Any) -> np.ndarray:
@@ -182,44 +199,44 @@ def checked_strengths(strengths: Any) -> np.ndarray:
     return np.sort(given)[::-1]
 
 
-def even_strengths(problem: Problem, l1_ratio: float, n_strengths: int, ratio: float) -> np.ndarray:
+def even_strengths(problem: Problem, penalty: Penalty, n_strengths: int, ratio: float) -> np.ndarray:
     """Strengths at even ratios, from the smallest that gives w = 0 down to ``ratio`` times it."""
     checked_whole("n_strengths", n_strengths)
     if not (is_number(ratio) and 0.0 < ratio < 1.0):
         raise ValueError(f"ratio={ratio!r}: give a number between 0 and 1, how small the last strength is against the first.")
-    largest = strength_of_zero(problem) / l1_ratio
+    largest = strength_of_zero(problem, penalty.positive) / penalty.l1_ratio
     if not largest > ROUNDING * float(np.abs(problem.y).max(initial=0.0)):
         raise ValueError("w = 0 is optimal at every strength, for no column of X tells anything about y: check X and y, or give strengths.")
     return largest * np.geomspace(1.0, ratio, n_strengths)
 
 
-def strength_of_zero(problem: Problem) -> float:
+def strength_of_zero(problem: Problem, positive: bool = False) -> float:
     """The smallest l1 for which w = 0 (but for a free intercept) minimises mean loss + l1·‖w‖₁: max_j |v_j| at α = −φ'(0)."""
     _, v = problem.loss_gradient(problem.predict(problem.origin))
     penalised = v[:-1] if problem.free else v
-    return float(np.abs(penalised).max())
+    return float((penalised if positive else np.abs(penalised)).max())
 
 
-def solve_all(problem: Problem, grid: np.ndarray, l1_ratio: float, options: dict[str, Any]) -> Iterator[Result]:
+def solve_all(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[Result]:
     """One strength after the other, each from where the last one ended; an interrupt leaves those that are done."""
     small = Reduction(problem) if len(grid) > 1 and reducible(problem, options["tol"]) else None
     if small is not None and small.is_exact:
         scale = problem.objective_at_zero / max(small.problem.objective_at_zero, TINY)
         found = [
             small.taken_back(result, problem, options["tol"])
-            for result in one_by_one(small.problem, grid, l1_ratio, {**options, "tol": options["tol"] * scale})
+            for result in one_by_one(small.problem, grid, penalty, {**options, "tol": options["tol"] * scale})
         ]
         if not found or small.agrees(found[-1], problem):
             yield from found
             return
-    yield from one_by_one(problem, grid, l1_ratio, options)
+    yield from one_by_one(problem, grid, penalty, options)
 
 
-def one_by_one(problem: Problem, grid: np.ndarray, l1_ratio: float, options: dict[str, Any]) -> Iterator[Result]:
+def one_by_one(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[Result]:
     """The same, on the problem as it is."""
     start = None
     for strength in grid:
-        result = solve(problem.replace(regularizer=penalty(float(strength), l1_ratio)), start=start, **options)
+        result = solve(problem.replace(regularizer=penalty.times(float(strength))), start=start, **options)
         if result.status in ("interrupted", "callback"):
             return
         start = result.w
@@ -256,11 +273,13 @@ def checked_rows(rows: Any, m: int) -> np.ndarray:
     return rows
 
 
-def judge(problem: Problem, split: tuple[np.ndarray, np.ndarray], grid: np.ndarray, l1_ratio: float, options: dict[str, Any]) -> np.ndarray:
+def judge(
+    problem: Problem, split: tuple[np.ndarray, np.ndarray], grid: np.ndarray, penalty: Penalty, options: dict[str, Any]
+) -> np.ndarray:
     """The mean loss and the share of errors on a fold's test rows, at each strength, of weights learnt from its training rows."""
     train, test = (problem.on_rows(rows) for rows in split)
     scores = []
-    for result in solve_all(train, grid, l1_ratio, options):
+    for result in solve_all(train, grid, penalty, options):
         z = test.predict(result.w)
         scores.append((test.mean_loss(z), test.share @ is_wrong(z, test.y, problem.labels)))
     return np.array(scores)
@@ -296,4 +315,5 @@ def assembled(problem: Problem, grid: np.ndarray, l1_ratio: float, found: list[R
     coefs = sp.vstack([sp.csr_array(result.coef.reshape(1, size)) for result in found], format="csr")
     shape = (problem.design.columns, problem.outputs) if problem.vector_valued else (problem.design.columns,)
     intercepts = np.array([result.intercept for result in found])
-    return Path(grid, l1_ratio, coefs, intercepts, columns, tol, shape, len(scores))
+    losses = scores[:, : len(found), 0] if len(scores) else np.zeros((0, 0))
+    return Path(grid, l1_ratio, coefs, intercepts, columns, tol, shape, losses)

@@ -11,21 +11,28 @@ A new one is a file here that says what it minimises, as a :class:`~fenchel.esti
 from __future__ import annotations
 
 from fenchel.estimators.lasso import ElasticNet, Lasso
+from fenchel.estimators.lasso_cv import ElasticNetCV, LassoCV
 from fenchel.estimators.linear import LinearClassifier, LinearRegressor
 from fenchel.estimators.logistic import LogisticRegression
+from fenchel.estimators.logistic_cv import LogisticRegressionCV
 from fenchel.estimators.ridge import Ridge
+from fenchel.estimators.ridge_cv import RidgeCV
 from fenchel.estimators.sgd import SGDClassifier, SGDRegressor
 from fenchel.estimators.svm import LinearSVC, LinearSVR
 
 __all__ = [
     "ElasticNet",
+    "ElasticNetCV",
     "Lasso",
+    "LassoCV",
     "LinearClassifier",
     "LinearRegressor",
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "Ridge",
+    "RidgeCV",
     "SGDClassifier",
     "SGDRegressor",
 ]

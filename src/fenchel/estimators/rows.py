@@ -35,6 +35,16 @@ def distinct_rows(X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[Any, np.nd
     return X[rows], y[rows], np.array([total[key] for key in order])
 
 
+def distinct_in_folds(X: Any, y: np.ndarray, weight: np.ndarray, splits: list[Any]) -> tuple[Any, np.ndarray, np.ndarray, list[Any]]:
+    """The same for rows that are split: rows are one where they are in the same parts of every split, too."""
+    member = np.zeros((len(y), 2 * len(splits)))
+    for k, (train, test) in enumerate(splits):
+        member[train, 2 * k] = member[test, 2 * k + 1] = 1.0
+    rows, labels, weights = distinct_rows(X, np.column_stack([y, member]), weight)
+    parts = [np.flatnonzero(part) for part in labels[:, 1:].T]
+    return rows, labels[:, 0], weights, list(zip(parts[::2], parts[1::2], strict=True))
+
+
 def _bytes_of_rows(X: Any) -> list[bytes]:
     if not sp.issparse(X):
         return [row.tobytes() for row in np.ascontiguousarray(X)]

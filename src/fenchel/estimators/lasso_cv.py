@@ -1,0 +1,175 @@
+"""``LassoCV`` and ``ElasticNetCV`` as in scikit-learn: the strength with the smallest squared error on rows held out
+
+Every fold is one path of warm-started, certified solutions (:func:`fenchel.path`), and so is the fit on all rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from fenchel.estimators.base import MATRICES, Formulation
+from fenchel.estimators.lasso import ElasticNet
+from fenchel.estimators.rows import distinct_in_folds
+from fenchel.losses import Squared
+from fenchel.path import Path, path
+from fenchel.problem import FREE
+
+
+class ElasticNetCV(ElasticNet):
+    """scikit-learn's ``ElasticNetCV``, with its parameters, and a certificate.
+
+    Args:
+        l1_ratio: the share of the l1 norm, above 0 and up to 1, or several of them to choose from.
+        eps: how small the smallest strength is against the largest, which gives w = 0.
+        alphas: how many strengths to try, or the strengths themselves.
+        cv: a number of folds, a splitter, or pairs of training and test rows; None is 5.
+        n_jobs: how many threads; None and -1 are all.
+        positive, tol, max_iter, fit_intercept, verbose, random_state: as in :class:`ElasticNet`.
+        precompute, copy_X, selection: without effect.
+
+    After ``fit``, beside what :class:`ElasticNet` has: ``alpha_`` and ``l1_ratio_``, which were chosen, ``alphas_``, and
+    ``mse_path_``, the mean squared error of every fold at every strength (and share, if several).
+
+    >>> import numpy as np
+    >>> from fenchel.estimators import ElasticNetCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 5)); y = X[:, 0] + 0.1 * rng.standard_normal(100)
+    >>> ElasticNetCV(cv=3).fit(X, y).coef_.round(1).tolist()
+    [1.0, 0.0, 0.0, -0.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        *,
+        l1_ratio: Any = 0.5,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        cv: Any = None,
+        copy_X: bool = True,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Choose the strength on rows held out, then learn from all rows X with targets y."""
+        X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, **MATRICES)
+        if y.ndim > 1 and y.shape[1] > 1:
+            raise ValueError(f"{type(self).__name__} takes one output, and y has {y.shape[1]} columns: fit one model for each.")
+        y = self._remembered(column_or_1d(y, warn=True))
+        weight = self._weights_of(X, sample_weight)
+        folded = distinct_in_folds(X, y, weight, list(check_cv(self.cv).split(X, y)))
+        paths = [self._path(*folded, float(ratio)) for ratio in np.atleast_1d(self.l1_ratio)]
+        best = min(paths, key=lambda found: found["validation_loss"].min())
+        self.alpha_, self.l1_ratio_ = float(best.strengths[best.best]), best.l1_ratio
+        alphas = np.array([found.strengths for found in paths])
+        self.alphas_ = alphas if len(paths) > 1 and isinstance(self.alphas, (int, np.integer)) else alphas[0]
+        self.mse_path_ = np.squeeze(np.array([2.0 * found.fold_losses.T for found in paths]))
+        self._learn(X, y, y, weight, self._chosen())
+        return self
+
+    def _path(self, X: Any, y: np.ndarray, weight: np.ndarray, splits: list[Any], l1_ratio: float) -> Path:
+        given = isinstance(self.alphas, (int, np.integer)) and not isinstance(self.alphas, bool)
+        strengths: dict[str, Any] = {"n_strengths": int(self.alphas), "ratio": self.eps} if given else {"strengths": self.alphas}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # what counts is the final fit, which warns for itself
+            return path(
+                X,
+                y,
+                Squared(),
+                l1_ratio=l1_ratio,
+                cv=splits,
+                intercept=FREE if self.fit_intercept else 0.0,
+                sample_weight=weight,
+                positive=self.positive,
+                tol=self.tol,
+                max_passes=self._limits()["max_passes"],
+                seed=self._seed(),
+                threads=self._threads(),
+                **strengths,
+            )
+
+    def _chosen(self) -> Formulation:
+        final = ElasticNet(alpha=self.alpha_, l1_ratio=self.l1_ratio_, positive=self.positive, fit_intercept=self.fit_intercept)
+        return final._formulation(1.0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
+
+
+class LassoCV(ElasticNetCV):
+    """scikit-learn's ``LassoCV``, with its parameters, and a certificate.
+
+    Args:
+        eps, alphas, cv, n_jobs, positive, tol, max_iter, fit_intercept, verbose, random_state, precompute, copy_X, selection: as in
+            :class:`ElasticNetCV`.
+
+    >>> import numpy as np, fenchel as fl
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 5)); y = X[:, 0] + 0.1 * rng.standard_normal(100)
+    >>> fl.LassoCV(cv=3).fit(X, y).coef_.round(1).tolist()
+    [1.0, 0.0, 0.0, 0.0, 0.0]
+    """
+
+    l1_ratio: Any = 1.0
+
+    def __init__(
+        self,
+        *,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        copy_X: bool = True,
+        cv: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.copy_X = copy_X
+        self.cv = cv
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection

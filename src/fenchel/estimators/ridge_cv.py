@@ -1,0 +1,161 @@
+"""``RidgeCV`` as in scikit-learn: the α with the best score on rows held out, by default on each row in turn
+
+Leaving one row out costs nothing: with the eigenvalues and eigenvectors of the centred, weighted XXᵀ or XᵀX the residual of row i under a
+model learnt without it is r_i/(1 − h_i), h the diagonal of the matrix that takes y to the predictions, for every α at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.callback import with_callbacks
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import validate_data
+
+from fenchel.estimators.base import MATRICES
+from fenchel.estimators.penalties import checked_strength
+from fenchel.estimators.ridge import Ridge
+
+
+class RidgeCV(Ridge):
+    """scikit-learn's ``RidgeCV``, with its parameters, and a certificate.
+
+    Args:
+        alphas: the strengths to choose from.
+        scoring: what is best, by the name of a scorer or as a function; None is the mean squared error for rows left out one by
+            one, and R² with ``cv``.
+        cv: a number of folds, a splitter, or pairs of training and test rows; None leaves out every row in turn.
+        store_cv_results: keep ``cv_results_``, squared errors (or predictions, if ``scoring`` is given) of every row, output and strength.
+        alpha_per_target: whether every output gets a strength of its own.
+        fit_intercept: add an intercept, which is not penalised.
+        gcv_mode: without effect.
+
+    After ``fit``, beside what :class:`Ridge` has: ``alpha_`` and ``best_score_``.
+
+    >>> import numpy as np, fenchel as fl
+    >>> X = np.vander(np.linspace(-1, 1, 30), 8)
+    >>> fl.RidgeCV(alphas=(0.01, 1.0, 100.0)).fit(X, X[:, 6]).alpha_
+    0.01
+    """
+
+    positive = False
+    max_iter = None
+    tol = 1e-4
+    solver = "auto"
+
+    def __init__(
+        self,
+        alphas: Any = (0.1, 1.0, 10.0),
+        *,
+        fit_intercept: bool = True,
+        scoring: Any = None,
+        cv: Any = None,
+        gcv_mode: Any = None,
+        store_cv_results: bool = False,
+        alpha_per_target: bool = False,
+    ) -> None:
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.gcv_mode = gcv_mode
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
+
+    @property
+    def alpha(self) -> Any:
+        """The strength chosen."""
+        return self.alpha_
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Choose the strength on rows held out, then learn from all rows X with targets y."""
+        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **MATRICES)
+        y = self._remembered(y)
+        weight = self._weights_of(X, sample_weight)
+        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
+        for alpha in alphas.tolist():
+            checked_strength("alphas", alpha)
+        if self.cv is not None and (self.alpha_per_target or self.store_cv_results):
+            raise ValueError("alpha_per_target and store_cv_results are for rows left out one by one: leave cv=None.")
+        choose = self._leave_one_out if self.cv is None else self._by_folds
+        self.alpha_, self.best_score_ = choose(X, y, weight, sample_weight, alphas)
+        self._learn(X, y, y, weight, self._formulation(float(weight.sum())))
+        return self
+
+    def _by_folds(self, X: Any, y: np.ndarray, weight: np.ndarray, sample_weight: Any, alphas: np.ndarray) -> tuple[Any, Any]:
+        splits = list(check_cv(self.cv).split(X, y))
+        scorer = get_scorer("r2" if self.scoring is None else self.scoring)
+
+        def score(alpha: float, train: Any, test: Any) -> float:
+            model = Ridge(alpha, fit_intercept=self.fit_intercept).fit(X[train], y[train], weight[train])
+            given = {} if sample_weight is None else {"sample_weight": weight[test]}
+            return float(scorer(model, X[test], y[test], **given))
+
+        means = np.array([np.mean([score(alpha, *split) for split in splits]) for alpha in alphas.tolist()])
+        return float(alphas[means.argmax()]), float(means.max())
+
+    def _leave_one_out(self, X: Any, y: np.ndarray, weight: np.ndarray, sample_weight: Any, alphas: np.ndarray) -> tuple[Any, Any]:
+        Y = y.reshape(len(y), -1)
+        errors = leave_one_out(X, Y, weight, alphas, self.fit_intercept)  # strengths × rows × outputs
+        if self.scoring is None:
+            weighted = errors**2 * weight[:, None]
+            scores, kept = -weighted.mean(axis=1), weighted
+        else:
+            kept = Y - errors
+            scores = self._scored(Y, kept, weight if sample_weight is not None else None)
+        if self.store_cv_results:
+            self.cv_results_ = np.moveaxis(kept, 0, -1) if self._outputs else kept[:, :, 0].T
+        if self.alpha_per_target:
+            return alphas[scores.argmax(axis=0)], scores.max(axis=0)
+        means = scores.mean(axis=1)
+        return float(alphas[means.argmax()]), float(means.max())
+
+    def _scored(self, Y: np.ndarray, predicted: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """Scores by strength and output; by strength alone where outputs are judged together."""
+        scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
+
+        class Given:
+            def __init__(self, values: np.ndarray) -> None:
+                self.values = values
+
+            def predict(self, X: Any) -> np.ndarray:
+                return self.values
+
+        given = {} if weight is None else {"sample_weight": weight}
+        together = Y.shape[1] > 1 and not self.alpha_per_target
+        columns: list[Any] = [slice(None)] if together else list(range(Y.shape[1]))
+        return np.array([[scorer(Given(z[:, k]), None, Y[:, k], **given) for k in columns] for z in predicted])
+
+    @property
+    def cv_values_(self) -> Any:
+        """The former name of ``cv_results_``."""
+        return self.cv_results_
+
+
+def leave_one_out(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, fit_intercept: bool) -> np.ndarray:
+    """y_i less its prediction by a model learnt without row i: for every strength, row and output.
+
+    >>> X, Y = np.array([[0.0], [1.0], [3.0]]), np.array([[1.0], [2.0], [5.0]])
+    >>> without = np.linalg.solve(X[1:].T @ X[1:] + 0.5, X[1:].T @ Y[1:])
+    >>> bool(np.isclose(leave_one_out(X, Y, np.ones(3), np.array([0.5]), False)[0, 0, 0], (Y[0] - X[0] @ without)[0]))
+    True
+    """
+    total, root = weight.sum(), np.sqrt(weight)[:, None]
+    dense = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    means = (weight @ dense / total, weight @ Y / total) if fit_intercept else (0.0, 0.0)
+    A, B = root * (dense - means[0]), root * (Y - means[1])
+    U, s, _ = np.linalg.svd(A, full_matrices=False)
+    projected = U.T @ B
+    errors = []
+    for alpha in alphas:
+        shrink = s**2 / (s**2 + alpha)
+        leverage = U**2 @ shrink + (weight / total if fit_intercept else 0.0)
+        residual = B - U @ (shrink[:, None] * projected)
+        # A row of no weight takes no part: its residual is that of the model as it is.
+        plain = Y - means[1] - (dense - means[0]) @ np.linalg.pinv(A) @ (U @ (shrink[:, None] * projected)) if (weight == 0).any() else 0.0
+        errors.append(np.where(weight[:, None] > 0.0, residual / np.where(root > 0.0, root, 1.0) / (1.0 - leverage)[:, None], plain))
+    return np.array(errors)
