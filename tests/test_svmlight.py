@@ -331,6 +331,25 @@ def test_what_is_written_is_read_back(tmp_path_factory, numbers, dtype, index_ba
     assert [p.name for p in path.parent.glob("*round*") if p.name == f".{path.name}"] == []
 
 
+def significant(text):
+    """How many digits there are from the first that is not 0 to the last."""
+    return len(text.partition("e")[0].replace(".", "").strip("-0"))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_numbers_are_written_as_briefly_as_python_does(tmp_path, dtype):
+    rng = np.random.default_rng(0)
+    numbers = np.concatenate([rng.random(2000), 10.0 ** rng.uniform(-37, 37, 5000), rng.integers(-(10**6), 10**6, 500) / 64, [1e15, 1e16]])
+    numbers = np.concatenate([numbers, np.round(numbers, 3), 2.0 ** np.arange(-120, 120)]).astype(dtype)
+    numbers = np.concatenate([numbers, -numbers])
+    write_svmlight(tmp_path / "file", sp.csr_array((numbers, np.zeros(len(numbers)), np.arange(len(numbers) + 1))), numbers * 0)
+    lines = (tmp_path / "file").read_text().splitlines()
+    for line, number in zip(lines, numbers, strict=True):
+        text = line.partition(":")[2]
+        assert dtype(float(text)) == number
+        assert significant(text) <= significant(str(number))
+
+
 def test_several_labels_are_written(tmp_path):
     y = [(1.0, 2.5), (), (3.0,)]
     write_svmlight(tmp_path / "a", np.eye(3), y)
