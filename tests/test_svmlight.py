@@ -5,9 +5,11 @@ import gzip
 import io
 import lzma
 import math
+import os
 import random
 import re
 import struct
+import threading
 import tracemalloc
 from fractions import Fraction
 from types import SimpleNamespace
@@ -268,6 +270,13 @@ def test_hard_numbers(text):
     assert bits(read_svmlight(io.BytesIO(text.encode()))[1]) == bits([float(text)])
 
 
+@pytest.mark.parametrize(
+    "text", ["3.4028235677973365e38", "3.4028235677973366e38", "-3.4028235677973366163753939545814256844e38", "7e-46"]
+)
+def test_numbers_at_the_edges_of_float32(text):
+    check(b"1 1:" + text.encode(), dtype=np.float32)
+
+
 def test_many_random_numbers():
     rng = random.Random(0)
     texts = [repr(struct.unpack("d", struct.pack("Q", rng.getrandbits(64)))[0]) for _ in range(20_000)]
@@ -440,9 +449,20 @@ def test_files_without_peek_seek_or_readinto():
     assert read_svmlight(Pipe(TEXT))[0].shape == (20_000, 20_001)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_named_pipes(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(gzip.compress(TEXT),))
+    writer.start()
+    assert read_svmlight(tmp_path / "pipe")[0].shape == (20_000, 20_001)
+    writer.join()
+
+
 def test_what_is_no_file(tmp_path):
     with pytest.raises(FileNotFoundError, match="There is no file"):
         read_svmlight(tmp_path / "none")
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        read_svmlight(tmp_path)
     with pytest.raises(TypeError, match="binary mode"):
         read_svmlight(io.StringIO("1 1:1"))
     with pytest.raises(FileNotFoundError, match="there is no directory"):
