@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 import os
 import time
 from collections.abc import Callable
@@ -13,7 +12,7 @@ import scipy.sparse as sp
 from rich.console import Console
 from rich.table import Table
 
-from fenchel.datasets import make_text
+from fenchel.datasets import make_text, read_svmlight
 
 
 def best(action: Callable[[], object], repeats: int = 5) -> float:
@@ -37,12 +36,8 @@ def real(name: str) -> tuple[sp.csr_array, np.ndarray] | None:
     path = Path(os.environ.get("FENCHEL_DATA", "")) / f"{name}.xz"
     if not os.environ.get("FENCHEL_DATA") or not path.exists():
         return None
-    from sklearn.datasets import load_svmlight_file
-
-    with lzma.open(path) as file:
-        X, y = load_svmlight_file(file)
-    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # peers take nothing wider
-    return sp.csr_array(X), np.where(y == y.max(), 1.0, -1.0)
+    X, y = read_svmlight(path)
+    return X, np.where(y == y.max(), 1.0, -1.0)
 
 
 def split(name: str, seed: int = 0) -> tuple[tuple[sp.csr_array, np.ndarray], tuple[sp.csr_array, np.ndarray]] | None:

@@ -49,6 +49,7 @@ def check(ours: Any, theirs: Any) -> None:
 
 def row(name: str, path: Path) -> list[object]:
     size = path.stat().st_size / 1e6
+    os.sync()  # or the system goes on writing the file to the disk while it is read
     ours = fl.datasets.read_svmlight(path)
     check(ours, load_svmlight_file(str(path)))
     speed = size / best(lambda: fl.datasets.read_svmlight(path))

@@ -5,9 +5,11 @@ import gzip
 import io
 import lzma
 import math
+import os
 import random
 import re
 import struct
+import threading
 import tracemalloc
 from fractions import Fraction
 from types import SimpleNamespace
@@ -268,6 +270,11 @@ def test_hard_numbers(text):
     assert bits(read_svmlight(io.BytesIO(text.encode()))[1]) == bits([float(text)])
 
 
+@pytest.mark.parametrize("text", ["3.4028235677973365e38", "3.4028235677973366e38", "-3.4028235677973366163753939545814256844e38", "7e-46"])
+def test_numbers_at_the_edges_of_float32(text):
+    check(b"1 1:" + text.encode(), dtype=np.float32)
+
+
 def test_many_random_numbers():
     rng = random.Random(0)
     texts = [repr(struct.unpack("d", struct.pack("Q", rng.getrandbits(64)))[0]) for _ in range(20_000)]
@@ -329,6 +336,25 @@ def test_what_is_written_is_read_back(tmp_path_factory, numbers, dtype, index_ba
         assert bits(u) == bits(y)
         assert read_ids.tolist() == ids.tolist()
     assert [p.name for p in path.parent.glob("*round*") if p.name == f".{path.name}"] == []
+
+
+def significant(text):
+    """How many digits there are from the first that is not 0 to the last."""
+    return len(text.partition("e")[0].replace(".", "").strip("-0"))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_numbers_are_written_as_briefly_as_python_does(tmp_path, dtype):
+    rng = np.random.default_rng(0)
+    numbers = np.concatenate([rng.random(2000), 10.0 ** rng.uniform(-37, 37, 5000), rng.integers(-(10**6), 10**6, 500) / 64, [1e15, 1e16]])
+    numbers = np.concatenate([numbers, np.round(numbers, 3), 2.0 ** np.arange(-120, 120)]).astype(dtype)
+    numbers = np.concatenate([numbers, -numbers])
+    write_svmlight(tmp_path / "file", sp.csr_array((numbers, np.zeros(len(numbers)), np.arange(len(numbers) + 1))), numbers * 0)
+    lines = (tmp_path / "file").read_text().splitlines()
+    for line, number in zip(lines, numbers, strict=True):
+        text = line.partition(":")[2]
+        assert dtype(float(text)) == number
+        assert significant(text) <= significant(str(number))
 
 
 def test_several_labels_are_written(tmp_path):
@@ -421,9 +447,20 @@ def test_files_without_peek_seek_or_readinto():
     assert read_svmlight(Pipe(TEXT))[0].shape == (20_000, 20_001)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_named_pipes(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(gzip.compress(TEXT),))
+    writer.start()
+    assert read_svmlight(tmp_path / "pipe")[0].shape == (20_000, 20_001)
+    writer.join()
+
+
 def test_what_is_no_file(tmp_path):
     with pytest.raises(FileNotFoundError, match="There is no file"):
         read_svmlight(tmp_path / "none")
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        read_svmlight(tmp_path)
     with pytest.raises(TypeError, match="binary mode"):
         read_svmlight(io.StringIO("1 1:1"))
     with pytest.raises(FileNotFoundError, match="there is no directory"):

@@ -21,7 +21,7 @@ MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
 DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
 CHUNK = 1 << 21  # bytes of text that are parsed at a time: they and their numbers stay in the processor's cache
 FIRST_CHUNK = 1 << 16  # most files are small
-LONGEST_LINE = 1 << 30
+LONGEST_LINE = 1 << 28
 
 
 @contextlib.contextmanager
@@ -35,7 +35,7 @@ def open_binary(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[tuple[An
     with contextlib.ExitStack() as stack:
         if isinstance(source, str | os.PathLike):
             path = Path(source)
-            if not path.is_file():
+            if not path.exists() or path.is_dir():  # a pipe will do
                 raise FileNotFoundError(f"There is no file {path}: check the path.")
             file: Any = stack.enter_context(open(path, "rb"))
             suffix = path.suffix

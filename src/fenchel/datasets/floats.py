@@ -37,11 +37,11 @@ MANY = 10**15  # exponents stop counting here
 
 
 def _power_of_five(q: int) -> tuple[int, int]:
-    """The leading 128 bits of 5^q, rounded down for q ≥ 0 and up for q < 0, in two halves."""
+    """The leading 128 bits of 5^q in two halves, rounded down, but up where 5^-q fits into 64 bits: so that exact halves show."""
     if q >= 0:
         bits = 5**q << 128 >> (5**q).bit_length()
     else:
-        bits = (1 << (5**-q).bit_length() + 127) // 5**-q + 1
+        bits = (1 << (5**-q).bit_length() + 127) // 5**-q + (q >= -27)
     return bits >> 64, bits & (2**64 - 1)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fenchel.datasets.decimals import ENTRY_ROOM, put_rows
 from fenchel.datasets.files import writing
 from fenchel.datasets.parse import HIGHEST_QID
 from fenchel.storage import as_storage
@@ -54,7 +55,7 @@ def write_svmlight(
         if comment is not None:
             file.writelines(f"# {line}\n".encode() for line in comment.splitlines())
         for first, last in _blocks(rows.indptr):
-            file.write("".join(_lines(rows, labels, ids, first, last, index_base)).encode())
+            file.write(_lines(rows, labels, ids, first, last, index_base))
 
 
 def _rows(X: Any) -> sp.csr_array:
@@ -71,7 +72,7 @@ def _label_texts(y: Any, m: int) -> list[str]:
     bad = next((i for i, labels in enumerate(sets) if not np.isfinite(labels).all()), None)
     if bad is not None:
         raise ValueError(f"Label {sets[bad][~np.isfinite(sets[bad])][0]} is not finite: replace or drop such rows before writing.")
-    return [",".join(shortest(labels)) for labels in sets] if several else shortest(sets[0])
+    return [",".join(_texts(labels)) for labels in sets] if several else _texts(sets[0])
 
 
 def _checked_ids(qid: Any, m: int) -> list[int]:
@@ -99,26 +100,24 @@ def _blocks(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _lines(rows: sp.csr_array, labels: list[str], ids: list[int] | None, first: int, last: int, base: int) -> Iterator[str]:
-    start, end = int(rows.indptr[first]), int(rows.indptr[last])
-    indices = (rows.indices[start:end].astype(np.int64) + base).tolist()
-    entries = [f" {index}:{value}" for index, value in zip(indices, shortest(rows.data[start:end]), strict=True)]
-    bounds = (rows.indptr[first : last + 1] - start).tolist()
-    for i, a, b in zip(range(first, last), bounds, bounds[1:], strict=False):
-        query = "" if ids is None else f" qid:{ids[i]}"
-        yield f"{labels[i]}{query}{''.join(entries[a:b])}\n"
+def _lines(rows: sp.csr_array, labels: list[str], ids: list[int] | None, first: int, last: int, base: int) -> np.ndarray:
+    """The text of some rows."""
+    queries = [""] * (last - first) if ids is None else [f" qid:{query}" for query in ids[first:last]]
+    starts = [label + query for label, query in zip(labels[first:last], queries, strict=True)]
+    begin, end = int(rows.indptr[first]), int(rows.indptr[last])
+    bounds, indices = (part.astype(np.int64) for part in (rows.indptr[first : last + 1] - begin, rows.indices[begin:end]))
+    values = rows.data[begin:end].astype(np.float64)  # of one type, like the indices, so that one kernel does
+    text = np.frombuffer(bytearray("".join(starts).encode()), dtype=np.uint8)
+    ends = np.cumsum([len(start) for start in starts], dtype=np.int64)
+    out = np.empty(len(text) + len(values) * ENTRY_ROOM + len(starts), dtype=np.uint8)
+    left = np.empty((len(values), 2), dtype=np.int64)
+    with np.errstate(over="ignore"):  # for integers that wrap around by design, when nothing is compiled
+        size, count = put_rows(text, ends, bounds, indices + base, values, rows.dtype == np.float32, out, left)
+    for place, entry in left[:count].tolist():
+        number = repr(float(values[entry])).encode()
+        out[place : place + len(number)] = np.frombuffer(number, dtype=np.uint8)
+    return out[:size]
 
 
-def shortest(values: np.ndarray) -> list[str]:
-    """The shortest decimals that are read back as these float64 or float32 numbers.
-
-    >>> shortest(np.array([0.1, -2.0])), shortest(np.array([0.1], dtype=np.float32))
-    (['0.1', '-2'], ['0.1'])
-    """
-    if values.dtype == np.float64:
-        return [repr(value).removesuffix(".0") for value in values.tolist()]
-    texts = [str(value).removesuffix(".0") for value in values]
-    # Readers go by way of float64, which in very rare cases rounds the shortest decimals of a float32 to its neighbour.
-    for i in np.flatnonzero(np.array(texts, dtype=np.float64).astype(np.float32) != values):
-        texts[i] = repr(float(values[i]))
-    return texts
+def _texts(labels: np.ndarray) -> list[str]:
+    return [repr(label).removesuffix(".0") for label in labels.tolist()]
