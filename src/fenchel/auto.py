@@ -53,6 +53,11 @@ def bends_slowly(problem: Problem) -> bool:
     return not hasattr(loss, "lipschitz") or loss.lipschitz() >= NARROW * spread * loss.smoothness()
 
 
+def small_and_factorisable(problem: Problem) -> bool:
+    """Few enough entries that as many Cholesky factorisations as an interior point method needs cost nothing."""
+    return small(problem) and has_small_equations(problem.design)
+
+
 def factorisable(problem: Problem) -> bool:
     """Rows or columns few enough for a Cholesky factorisation, of a second derivative that is good for a step."""
     return bends_slowly(problem) and has_small_equations(problem.design)
@@ -62,6 +67,7 @@ RULES = (
     Rule("working-set", {}, bends_slowly, "l1: coordinate descent and Newton steps on the few columns that matter"),
     Rule("newton", {}, factorisable, "few columns or few rows: second derivatives are cheap, and mind neither scaling nor weak penalties"),
     Rule("lbfgs", {}, small, "small and smooth: quasi-Newton steps cost nothing and do not mind badly scaled columns"),
+    Rule("interior-point", {}, small_and_factorisable, "small, with corners: some thirty steps whatever the strength"),
     Rule("sdca", {}, well_conditioned, "strong regularization: plain dual ascent converges in a few passes"),
     Rule("sdca", {}, rows_are_few, "fewer rows than weights: the dual is the smaller problem"),
     Rule("accelerated-sdca", {"variant": "practical"}, lambda problem: True, "weak regularization: dual ascent with momentum"),
@@ -82,9 +88,9 @@ def choose(problem: Any) -> tuple[str, dict[str, Any]]:
     >>> import numpy as np, fenchel as fl
     >>> X, y = np.ones((100, 1)), np.ones(100)
     >>> choose(fl.Problem(X, y, fl.Hinge(), fl.L2(1.0)))
+    ('interior-point', {})
+    >>> choose(fl.Problem(X, y, fl.Hinge(), fl.SquaredLp(1.0, p=1.5)))
     ('sdca', {})
-    >>> choose(fl.Problem(X, y, fl.Hinge(), fl.L2(1e-6)))
-    ('accelerated-sdca', {'variant': 'practical'})
     >>> choose(fl.Problem(X, y, fl.Squared(), fl.L2(1e-6)))
     ('newton', {})
     """

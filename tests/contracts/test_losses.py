@@ -405,3 +405,11 @@ def test_parameters_that_make_no_sense_are_refused_in_one_sentence(name, paramet
 def test_parameters_that_are_no_numbers_are_refused(cls):
     with pytest.raises(TypeError, match="must be a number"):
         cls("wide")
+
+
+@pytest.mark.parametrize("loss", [loss for loss in scalar(ALL) if hasattr(loss, "boxes")], ids=repr)
+def test_a_piecewise_linear_loss_is_a_maximum_over_boxes(loss, rng):
+    z = rng.uniform(-5.0, 5.0, 200)
+    y = np.where(rng.random(200) < 0.5, -1.0, 1.0) if loss.labels == "binary" else rng.uniform(-3.0, 3.0, 200)
+    total = sum(np.maximum(low * (t - z), high * (t - z)) for t, low, high in loss.boxes(y))
+    np.testing.assert_allclose(total, [loss.value(*pair) for pair in zip(z, y, strict=True)], atol=1e-12)

@@ -15,7 +15,7 @@ from tests.references import data, instances, reference
 LOSSES, REGULARIZERS = instances()
 # Each way to run a solver, with the accuracy it is asked for: smoothing a loss with corners costs O(1/√accuracy) passes.
 WAYS = [("sdca", {}), ("accelerated-sdca", {}), ("accelerated-sdca", {"variant": "practical"}), ("fista", {}), ("lbfgs", {})]
-WAYS += [("scd", {}), ("cyclic-cd", {}), ("gcd", {}), ("working-set", {}), ("newton", {})]
+WAYS += [("scd", {}), ("cyclic-cd", {}), ("gcd", {}), ("working-set", {}), ("newton", {}), ("interior-point", {})]
 # Online methods close in as 1/passes: the same laws, to the accuracy that a few thousand passes give.
 ONLINE = [("pgs", {}), ("pgs", {"predictor": "suffix"}), ("pegasos", {}), ("adaptive", {}), ("proximal", {}), ("optimistic", {})]
 ONLINE += [("smidas", {}), ("truncgrad", {})]
@@ -30,10 +30,15 @@ def problem(loss, regularizer, convert=lambda X: X):
     return fl.Problem(convert(X), y, loss, regularizer)
 
 
-def penalty_for(solver, strength, loss=fl.Logistic()):
+def penalty_for(solver, strength):
     """The ridge, or the lasso for a solver that takes nothing else."""
     ridge = fl.L2(strength)
-    return ridge if solvers()[solver].refusal(problem(loss, ridge)) is None else fl.L1(strength)
+    return ridge if solvers()[solver].refusal(problem(loss_for(solver), ridge)) is None else fl.L1(strength)
+
+
+def loss_for(solver, smooth=fl.Logistic()):
+    """A smooth loss, or the hinge for a solver of losses with corners."""
+    return fl.Hinge() if solver == "interior-point" else smooth
 
 
 def accepted():
@@ -75,17 +80,18 @@ def test_every_pair_has_a_solver(loss, regularizer):
 
 @pytest.mark.parametrize(("solver", "options"), WAYS + LESS)
 def test_same_seed_same_result(solver, options):
-    chosen = problem(fl.Logistic(), penalty_for(solver, 0.01))
+    chosen = problem(loss_for(solver), penalty_for(solver, 0.01))
     first, second = (fl.minimize(chosen, solver, tol=0.0, max_passes=7, seed=3, **options) for _ in range(2))
     assert np.array_equal(first.w, second.w)
     assert np.array_equal(first.history["gap"], second.history["gap"])
 
 
 @pytest.mark.parametrize(
-    ("solver", "options"), [way for way in WAYS + LESS if way not in [("lbfgs", {}), ("gcd", {}), ("working-set", {}), ("newton", {})]]
+    ("solver", "options"),
+    [way for way in WAYS + LESS if way not in [("lbfgs", {}), ("gcd", {}), ("working-set", {}), ("newton", {}), ("interior-point", {})]],
 )  # SciPy keeps its memory to itself; a step of the others is a fraction of a pass, or several
 def test_going_on_from_an_iterate_is_as_if_never_stopped(solver, options):
-    chosen = problem(fl.Logistic(), penalty_for(solver, 0.001))
+    chosen = problem(loss_for(solver), penalty_for(solver, 0.001))
     straight = fl.minimize(chosen, solver, tol=0.0, max_passes=9, **options)
     half = fl.minimize(chosen, solver, tol=0.0, max_passes=4, **options)
     rest = fl.minimize(chosen, solver, tol=0.0, max_passes=5, start=half, seed=99, **options)
@@ -114,7 +120,7 @@ def test_layout_and_precision_do_not_matter(layout, solver, options):
     changes = (np.array, convert)
     # A working set goes by the Gram matrix or by columns, as the layout has it: the way differs, the end does not.
     limits = {"tol": 1e-12} if solver == "working-set" else {"tol": 0.0, "max_passes": 5}
-    plain, other = (fl.minimize(problem(fl.SmoothHinge(), regularizer, c), solver, **limits, **options) for c in changes)
+    plain, other = (fl.minimize(problem(loss_for(solver, fl.SmoothHinge()), regularizer, c), solver, **limits, **options) for c in changes)
     np.testing.assert_allclose(other.w, plain.w, rtol=0, atol=(1e-6 if solver == "working-set" else 1e-9) if exact else 1e-4)
 
 
@@ -141,8 +147,8 @@ def test_an_intercept_is_a_constant_feature(solver, options):
     X, y = data("binary")
     options = {**options, "tol": 1e-3 if solvers()[solver].online else 1e-10}  # the same steps, whether or not they have arrived
     regularizer = penalty_for(solver, 0.05)
-    built_in = fl.minimize(fl.Problem(X, y, fl.Logistic(), regularizer, intercept=2.0), solver, **options)
-    by_hand = fl.minimize(fl.Problem(np.c_[X, np.full(len(y), 2.0)], y, fl.Logistic(), regularizer), solver, **options)
+    built_in = fl.minimize(fl.Problem(X, y, loss_for(solver), regularizer, intercept=2.0), solver, **options)
+    by_hand = fl.minimize(fl.Problem(np.c_[X, np.full(len(y), 2.0)], y, loss_for(solver), regularizer), solver, **options)
     np.testing.assert_allclose(built_in.w, by_hand.w, atol=1e-4)
     assert built_in.coef.shape == (X.shape[1],)
     assert built_in.intercept == pytest.approx(2.0 * built_in.w[-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,8 @@ class LinearClassifier(OnlineClassifier, Classifier):
         random_state: a seed for the solver's random choices; None is 0.
         n_jobs: how many threads; None and -1 are all.
         verbose: show a progress bar.
-        multiclass: "together" for one problem with all classes (softmax and its relatives), "one-vs-rest", or "auto": together
-            for the losses that can, one against the rest for the others.
+        multiclass: "together" for one problem with all classes (softmax, the multiclass hinge and its smooth form), "one-vs-rest", or
+            "auto": together for smooth losses that can, one against the rest for the others.
         calibration: "sigmoid" has ``predict_proba`` learnt for losses that have no probabilities, on rows held out in five folds.
 
     After ``fit``: ``coef_``, ``intercept_``, ``classes_`` and the certificate: ``objective_``, ``dual_objective_``, ``gap_``,
@@ -104,10 +105,12 @@ class LinearClassifier(OnlineClassifier, Classifier):
 
     def _one_for_all(self, classes: int) -> bool:
         choice = checked_choice("multiclass", self.multiclass, MULTICLASS)
-        able = loss_of_all(self.loss) is not None
-        if choice == "together" and not able:
+        of_all = loss_of_all(self.loss)
+        if choice == "together" and of_all is None:
             raise ValueError(f"loss={self.loss!r} has no form for all classes together: give multiclass='one-vs-rest'.")
-        return classes > 2 and able and choice != "one-vs-rest"
+        if classes == 2 or of_all is None or choice == "one-vs-rest":
+            return False
+        return choice == "together" or asks_for_all(self.loss) or math.isfinite(of_all.smoothness())
 
     def _loss(self, classes: int) -> Any:
         return loss_of_all(self.loss) if self._one_for_all(classes) else loss_of_two(self.loss)
@@ -154,6 +157,11 @@ def loss_of_two(loss: Any) -> Any:
     return counterparts[type(loss)] if type(loss) in counterparts else loss_named(loss, ("binary",))
 
 
+def asks_for_all(loss: Any) -> bool:
+    """Whether it is a loss for all classes together by its own name."""
+    return loss.replace("_", "-") in APART if isinstance(loss, str) else getattr(loss, "labels", None) == "class"
+
+
 def loss_of_all(loss: Any) -> Any:
     """The loss for all classes together, None if there is none."""
     if isinstance(loss, str):
@@ -163,7 +171,7 @@ def loss_of_all(loss: Any) -> Any:
         return Softmax()
     if isinstance(loss, SmoothHinge):
         return SmoothMulticlassHinge(loss.gamma)
-    return loss if getattr(loss, "labels", None) == "class" else None
+    return loss if asks_for_all(loss) else None
 
 
 class LinearRegressor(OnlineRegressor, Regressor):

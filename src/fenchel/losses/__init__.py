@@ -8,6 +8,7 @@ Conventions. z is a prediction <w, x>, y a label. A loss is a ``NamedTuple`` und
     dual_step(alpha, z, y, q)    argmax_a −φ*(−a) − za − q/2·(a − alpha)²,  q > 0
     smoothness()                 1/γ, the Lipschitz constant of φ'; inf where φ has corners
     curvature(z, y)              φ''(z, y), from either side where it jumps; for Newton steps
+    boxes(y)                     of a piecewise linear loss, for arrays y: a list of (t, l, u), φ(z, y) = Σ max_{l ≤ a ≤ u} a·(t − z)
     lipschitz()                  the Lipschitz constant of φ itself; absent where there is none
     labels                       a property: "real" (the default), "binary" (−1 and +1) or "class" (0 … K−1)
     check()                      raise ValueError on parameters that make no sense

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from fenchel.compiled import compiled
 from fenchel.numeric import clip
 
@@ -32,6 +34,9 @@ class Absolute(NamedTuple):
 
     def dual_step(self, alpha, z, y, q):
         return clip(alpha + (y - z) / q, -1.0, 1.0)
+
+    def boxes(self, y):
+        return [(y, np.full_like(y, -1.0), np.ones_like(y))]
 
     def smoothness(self):
         return math.inf

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from fenchel.compiled import compiled
 from fenchel.numeric import clip, soft_threshold
 
@@ -38,6 +40,10 @@ class EpsilonInsensitive(NamedTuple):
 
     def dual_step(self, alpha, z, y, q):
         return clip(soft_threshold(alpha + (y - z) / q, self.epsilon / q), -1.0, 1.0)
+
+    def boxes(self, y):
+        nothing, all_of_it = np.zeros_like(y), np.ones_like(y)
+        return [(y - self.epsilon, nothing, all_of_it), (y + self.epsilon, -all_of_it, nothing)]
 
     def smoothness(self):
         return math.inf

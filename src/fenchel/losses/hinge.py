@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from fenchel.compiled import compiled
 from fenchel.numeric import clip
 
@@ -32,6 +34,9 @@ class Hinge(NamedTuple):
 
     def dual_step(self, alpha, z, y, q):
         return y * clip(alpha * y + (1.0 - y * z) / q, 0.0, 1.0)
+
+    def boxes(self, y):
+        return [(y, np.minimum(y, 0.0), np.maximum(y, 0.0))]
 
     def smoothness(self):
         return math.inf

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from fenchel.compiled import compiled
 from fenchel.numeric import clip
 
@@ -39,6 +41,9 @@ class Quantile(NamedTuple):
 
     def dual_step(self, alpha, z, y, q):
         return clip(alpha + (y - z) / q, self.tau - 1.0, self.tau)
+
+    def boxes(self, y):
+        return [(y, np.full_like(y, self.tau - 1.0), np.full_like(y, self.tau))]
 
     def smoothness(self):
         return math.inf

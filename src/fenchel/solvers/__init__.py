@@ -21,8 +21,9 @@ __all__ = ["Solver", "solver", "solvers"]
 def solvers() -> dict[str, Solver]:
     """Every solver of the package by name.
 
-    >>> print(*sorted(solvers()))
-    accelerated-sdca adaptive cyclic-cd fista gcd lbfgs newton optimistic pegasos pgs proximal scd sdca smidas truncgrad working-set
+    >>> print(*sorted(solvers()))  # doctest: +NORMALIZE_WHITESPACE
+    accelerated-sdca adaptive cyclic-cd fista gcd interior-point lbfgs newton
+    optimistic pegasos pgs proximal scd sdca smidas truncgrad working-set
     """
     found = registry.members(sys.modules[__name__], lambda x: isinstance(x, Solver))
     return {entry.name: entry for entry in found.values()}

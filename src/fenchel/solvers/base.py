@@ -123,6 +123,12 @@ def ridge(problem: Problem) -> str | None:
     return None if isinstance(problem.regularizer, L2) else f"the ridge penalty L2, and {_name(problem.regularizer)} is not it"
 
 
+def ridge_throughout(problem: Problem) -> str | None:
+    """λ/2·‖w‖², with or without a free intercept."""
+    found = isinstance(problem.penalised, L2)
+    return None if found else f"the ridge penalty L2, and {_name(problem.penalised)} is not it"
+
+
 def sparse_penalty(problem: Problem) -> str | None:
     """l1·‖w‖₁, alone or with l2/2·‖w‖²."""
     found = isinstance(problem.penalised, (L1, ElasticNet))

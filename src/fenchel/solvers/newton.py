@@ -18,9 +18,8 @@ import numpy as np
 from fenchel.compiled import kernel
 from fenchel.curvature import newton_equations
 from fenchel.problem import Problem
-from fenchel.regularizers import L2
 from fenchel.result import Iterate
-from fenchel.solvers.base import smooth_loss, solver
+from fenchel.solvers.base import ridge_throughout, smooth_loss, solver
 
 STEEP = 1e-4  # what a step has to keep of the decrease its slope promises
 ROUNDING = 4.0 * float(np.finfo(float).eps)  # of P: a smaller change is none
@@ -30,12 +29,6 @@ SHORT, SHORTEST = 1e-3, 1e-15  # steps that speak of a poor model, and that are 
 def second_derivatives(problem: Problem) -> str | None:
     """A loss that knows its second derivative."""
     return None if hasattr(problem.loss, "curvature") else f"a loss with a curvature, and {type(problem.loss).__name__} has none"
-
-
-def ridge_throughout(problem: Problem) -> str | None:
-    """λ/2·‖w‖², with or without a free intercept."""
-    found = isinstance(problem.penalised, L2)
-    return None if found else f"the ridge penalty L2, and {type(problem.penalised).__name__} is not it"
 
 
 @kernel
