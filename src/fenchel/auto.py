@@ -47,6 +47,8 @@ def rows_are_few(problem: Problem) -> bool:
 def bends_slowly(problem: Problem) -> bool:
     """A second derivative that is good for more than a step: not one that is zero but for a narrow zone of residuals or margins."""
     loss = problem.loss
+    if problem.vector_valued:
+        return hasattr(loss, "curvature_times")
     if not hasattr(loss, "curvature"):
         return False
     spread = float(np.std(problem.y)) if problem.labels == "real" else 1.0

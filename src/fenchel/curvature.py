@@ -1,19 +1,23 @@
-"""The Newton equations (Xᵀ·diag(h)·X + λI)·d = −g, λ = 0 for a free intercept, in three ways
+"""The Newton equations (Xᵀ·diag(h)·X + λI)·d = −g, λ = 0 for a free intercept, in three ways, and those of several classes in a fourth
 
 ``ByColumns``   few columns: the n × n matrix itself, and its Cholesky factors.
 ``ByRows``      few rows: an m × m matrix instead. With s = √h and u = s·q the equations are those of q and the intercept's step β,
 
                     (I + s·XXᵀ·s/λ)·q − β·s = −s·Xg/λ,     <s, q> = −g_b,     d = −(g + Xᵀu)/λ,
 
-                where XXᵀ is the same in every step.
+                where XXᵀ is the same in every step. (Written for −g; ``inverse`` solves for g.)
 ``ByProducts``  both many: conjugate gradients on products with X and Xᵀ, scaled by the diagonal. Hsia, Chiang & Lin,
                 *Preconditioned conjugate gradient methods in truncated Newton frameworks for large-scale linear
                 classification*, ACML 2018.
+
+Of K classes the matrix has nK rows and columns, and conjugate gradients solve its equations too; what they are scaled by is the inverse of
+one of the matrices above, h the mean curvature over the classes, which does away with whatever X has of scales and correlations.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,14 +25,16 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from fenchel.compiled import kernel
-from fenchel.coordinate.gram import LARGEST_GRAM, gram, one_thread
+from fenchel.coordinate.gram import BLOCK, LARGEST_GRAM, gram, one_thread
 from fenchel.matrices import Design, in_parallel
 from fenchel.numeric import TINY
 
+Inverse = Callable[[np.ndarray], np.ndarray]
 JITTER = 1e-13  # of the mean of the diagonal, tenfold until the matrix has its Cholesky factors
 LOOSEST = 0.1  # of ‖g‖: what conjugate gradients may leave of the equations, less as the end comes near
 MOST_STEPS = 300  # of conjugate gradients for one Newton step
 MOST_TO_ROWS = 2  # columns a row: with more of them the m × m matrix is the smaller
+BLAS = 50.0  # multiplications in the time of a scattered one
 OUTER_COST = 40.0  # products with X that a step of conjugate gradients is thought to need, to be weighed against the Gram matrix
 
 
@@ -65,9 +71,12 @@ def _has_few_columns(design: Design) -> bool:
 
 
 def _outer_products(design: Design) -> float:
-    """About how many multiplications the Gram matrix takes, in units of scattered ones: BLAS does fifty in the time of one."""
-    if not sp.issparse(design.storage):
-        return design.m * design.columns**2 / 50.0
+    """About how many multiplications the Gram matrix takes, in units of scattered ones."""
+    filled_in = design.m * design.columns**2 / BLAS
+    return min(filled_in, _scattered(design)) if sp.issparse(design.storage) else filled_in
+
+
+def _scattered(design: Design) -> float:
     rows = np.diff(design._stored_rows().indptr).astype(np.float64)
     return float(rows @ rows) / 2.0
 
@@ -78,8 +87,8 @@ class ByColumns:
     def __init__(self, design: Design, l2: float, free: bool) -> None:
         self.design, self.l2, self.free = design, l2, free
 
-    def solve(self, h: np.ndarray, g: np.ndarray, forcing: float) -> tuple[np.ndarray, int]:
-        """d, and how many passes over the data it took."""
+    def inverse(self, h: np.ndarray) -> Inverse:
+        """What takes g to the solution, for one g or one a column."""
         design = self.design
         G = np.zeros((design.n, design.n))
         G[: design.columns, : design.columns] = _gram_of(design, h)
@@ -88,7 +97,11 @@ class ByColumns:
             G[-1, -1] = design.intercept**2 * h.sum()
         diagonal = np.arange(design.n - self.free)
         G[diagonal, diagonal] += self.l2
-        return _solved(G, -g), 1
+        return _factorised(G)
+
+    def solve(self, h: np.ndarray, g: np.ndarray, forcing: float) -> tuple[np.ndarray, int]:
+        """d, and how many passes over the data it took."""
+        return -self.inverse(h)(g), 1
 
 
 class ByRows:
@@ -106,59 +119,81 @@ class ByRows:
         if design.intercept and not free:
             self.K += design.intercept**2
 
-    def solve(self, h: np.ndarray, g: np.ndarray, forcing: float) -> tuple[np.ndarray, int]:
-        """d, and how many passes over the data it took."""
-        design, l2 = self.design, self.l2
-        penalised = np.append(g[:-1], 0.0) if self.free else g
-        s = np.sqrt(h)
+    def inverse(self, h: np.ndarray) -> Inverse:
+        """What takes g to the solution, for one g or one a column."""
+        design, l2, s = self.design, self.l2, np.sqrt(h)
         B = (s[:, None] * self.K) * (s / l2)
         B[np.diag_indices_from(B)] += 1.0
-        right = -s * design.matvec(penalised) / l2
-        q, by_intercept = _solved(B, np.column_stack([right, s])).T
-        beta = 0.0
-        if self.free:
-            beta = -(g[-1] + s @ q) / max(s @ by_intercept, TINY)
-            q = q + beta * by_intercept
-        d = -(penalised + design.rmatvec(s * q)) / l2
-        if self.free:
-            d[-1] = beta
-        return d, 2
+        solved = _factorised(B)
+        by_intercept = solved(s) if self.free else s
+
+        def apply(g: np.ndarray) -> np.ndarray:
+            penalised = g.copy()
+            if self.free:
+                penalised[-1] = 0.0
+            q = solved((s * design.matvec(penalised).T).T) / l2
+            beta = (g[-1] - s @ q) / max(s @ by_intercept, TINY) if self.free else 0.0
+            q = q + (np.multiply.outer(by_intercept, beta) if self.free else 0.0)
+            d = (penalised - design.rmatvec((s * q.T).T)) / l2
+            if self.free:
+                d[-1] = beta
+            return d
+
+        return apply
+
+    def solve(self, h: np.ndarray, g: np.ndarray, forcing: float) -> tuple[np.ndarray, int]:
+        """d, and how many passes over the data it took."""
+        return -self.inverse(h)(g), 2
 
 
 class ByProducts:
     """Conjugate gradients, to a residual that shrinks with the gradient."""
 
     def __init__(self, design: Design, l2: float, free: bool) -> None:
-        self.design, self.free = design, free
-        self.penalty = np.full(design.n, l2)
-        if free:
-            self.penalty[-1] = 0.0
+        self.design, self.penalty = design, penalties(design, l2, free)
+
+    def inverse(self, h: np.ndarray) -> Inverse:
+        """The inverse of the diagonal alone."""
+        diagonal = self.penalty + column_squares(self.design, h)
+        diagonal = np.maximum(diagonal, JITTER * diagonal.max())
+        return lambda g: (g.T / diagonal).T
 
     def solve(self, h: np.ndarray, g: np.ndarray, forcing: float) -> tuple[np.ndarray, int]:
         """d, and how many passes over the data it took."""
-        design = self.design
-        diagonal = self.penalty + column_squares(design, h)
-        diagonal = np.maximum(diagonal, JITTER * diagonal.max())
-        target = min(LOOSEST, forcing) * math.sqrt(g @ (g / diagonal))
-        d, r = np.zeros_like(g), -g
-        y = r / diagonal
-        p, rho = y.copy(), float(r @ y)
-        steps = 0
-        while steps < MOST_STEPS:
-            steps += 1
-            Hp = design.rmatvec(h * design.matvec(p)) + self.penalty * p
-            curvature = float(p @ Hp)
-            if not curvature > 0.0:
-                break
-            t = rho / curvature
-            d += t * p
-            r -= t * Hp
-            y = r / diagonal
-            rho, before = float(r @ y), rho
-            if math.sqrt(rho) <= target:
-                break
-            p = y + (rho / before) * p
-        return d, 1 + steps
+
+        def product(p: np.ndarray) -> np.ndarray:
+            return self.design.rmatvec(h * self.design.matvec(p)) + self.penalty * p
+
+        return conjugate_gradients(product, self.inverse(h), g, forcing)
+
+
+def penalties(design: Design, l2: float, free: bool) -> np.ndarray:
+    """λ for every weight, 0 for a free intercept."""
+    return np.append(np.full(design.n - free, l2), np.zeros(int(free)))
+
+
+def conjugate_gradients(product: Inverse, inverse: Inverse, g: np.ndarray, forcing: float) -> tuple[np.ndarray, int]:
+    """d with H·d near −g, given products with H and with what is near its inverse; and how many products it took, and one more."""
+    d, r = np.zeros_like(g), -g
+    y = inverse(r)
+    p, rho = y, float(np.vdot(r, y))
+    target = min(LOOSEST, forcing) * math.sqrt(max(rho, 0.0))
+    steps = 0
+    while steps < MOST_STEPS and rho > 0.0:
+        steps += 1
+        Hp = product(p)
+        curvature = float(np.vdot(p, Hp))
+        if not curvature > 0.0:
+            break
+        t = rho / curvature
+        d = d + t * p
+        r = r - t * Hp
+        y = inverse(r)
+        rho, before = float(np.vdot(r, y)), rho
+        if math.sqrt(max(rho, 0.0)) <= target:
+            break
+        p = y + (rho / before) * p
+    return d, 1 + steps
 
 
 def _gram_of(design: Design, h: np.ndarray) -> np.ndarray:
@@ -166,10 +201,30 @@ def _gram_of(design: Design, h: np.ndarray) -> np.ndarray:
     if not sp.issparse(design.storage):
         with one_thread:
             return gram(design.storage.T, np.arange(design.columns), None, h, design.threads)
+    if _scattered(design) > design.m * design.columns**2 / BLAS:
+        return _gram_filled_in(design, h)
     rows = design._stored_rows()
     bounds = design._shares(rows, design.m)
     parts = [np.zeros((design.columns, design.columns)) for _ in bounds]
     in_parallel([(outer_rows, rows, h, a, b, part) for (a, b), part in zip(bounds, parts, strict=True)])
+    return sum(parts[1:], start=parts[0])
+
+
+def _gram_filled_in(design: Design, h: np.ndarray) -> np.ndarray:
+    """The same where sparse rows are so full that they are better filled in, a block at a time."""
+    X = design.storage.tocsr()
+    share = max(BLOCK, -(-design.m // design.threads))
+    firsts = range(0, design.m, share)
+    parts = [np.zeros((design.columns, design.columns)) for _ in firsts]
+
+    def add(first: int, total: np.ndarray) -> None:
+        for a in range(first, min(first + share, design.m), BLOCK):
+            b = min(a + BLOCK, first + share, design.m)
+            A = X[a:b].toarray().astype(np.float64, copy=False) * np.sqrt(h[a:b])[:, None]
+            total += A.T @ A
+
+    with one_thread:
+        in_parallel([(add, first, part) for first, part in zip(firsts, parts, strict=True)])
     return sum(parts[1:], start=parts[0])
 
 
@@ -180,9 +235,9 @@ def column_squares(design: Design, h: np.ndarray) -> np.ndarray:
     return out
 
 
-def _solved(A: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """A⁻¹·right for a positive semidefinite A, of which the lower triangle is read; the smallest jitter that makes it definite."""
-    diagonal = A.diagonal()
+def _factorised(A: np.ndarray) -> Inverse:
+    """What takes b to A⁻¹b, for a positive semidefinite A, of which the lower triangle is read, with as little jitter as makes it definite."""
+    diagonal = A.diagonal().copy()
     jitter = JITTER * max(float(diagonal.mean()), TINY)
     with one_thread:
         factors, info = lapack.dpotrf(A.T, lower=0)
@@ -190,5 +245,4 @@ def _solved(A: np.ndarray, right: np.ndarray) -> np.ndarray:
             np.fill_diagonal(A, diagonal + jitter)
             factors, info = lapack.dpotrf(A.T, lower=0)
             jitter *= 10.0
-        solution, _ = lapack.dpotrs(factors, right, lower=0)
-    return solution
+    return lambda b: lapack.dpotrs(factors, b, lower=0)[0]

@@ -18,6 +18,7 @@ from fenchel.problem import FREE
 from fenchel.registry import checked_choice
 
 RATIO_OF = {"l2": 0.0, "l1": 1.0}
+PASSES = 10  # in an iteration
 
 
 class LogisticRegression(SklearnParameters, Classifier):
@@ -28,7 +29,7 @@ class LogisticRegression(SklearnParameters, Classifier):
         C: the inverse of the strength; infinity for none.
         l1_ratio: 0 for ridge, 1 for lasso, in between for the elastic net.
         tol: the certified gap to stop at, relative to the objective at w = 0.
-        max_iter: how many passes over the data at most.
+        max_iter: a tenth of how many passes over the data at most, for an iteration of scikit-learn's makes several.
         solver: scikit-learn's names stand for "auto"; any solver of the house by its own name.
         fit_intercept, class_weight, random_state, verbose, warm_start, n_jobs: as in :class:`LinearClassifier`.
         dual, intercept_scaling: without effect.
@@ -74,6 +75,10 @@ class LogisticRegression(SklearnParameters, Classifier):
         self.verbose = verbose
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+
+    def _limits(self) -> dict[str, Any]:
+        limits = super()._limits()
+        return {**limits, "max_passes": PASSES * limits["max_passes"]}
 
     def _one_for_all(self, classes: int) -> bool:
         return classes > 2

@@ -13,9 +13,9 @@ Conventions. z is a prediction <w, x>, y a label. A loss is a ``NamedTuple`` und
     labels                       a property: "real" (the default), "binary" (−1 and +1) or "class" (0 … K−1)
     check()                      raise ValueError on parameters that make no sense
 
-For ``labels = "class"`` z, u and alpha are vectors with one entry per class, and ``derivative`` and ``dual_step`` write
-their vector to a last argument ``out``. Of a loss of your own, ``value`` and ``derivative`` are enough for the primal
-solvers; ``conjugate`` with ``smoothness`` (or ``dual_step``) opens the dual ones.
+For ``labels = "class"`` z, u and alpha are vectors with one entry per class, ``derivative`` and ``dual_step`` write their vector to a
+last argument ``out``, and ``curvature_times(z, y, d, out)`` writes φ''(z)·d. Of a loss of your own, ``value`` and ``derivative`` are
+enough for the primal solvers; ``conjugate`` with ``smoothness`` (or ``dual_step``) opens the dual ones, ``curvature`` Newton's method.
 """
 
 from __future__ import annotations

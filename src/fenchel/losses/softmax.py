@@ -46,6 +46,16 @@ class Softmax(NamedTuple):
             out[k] /= total
         out[y] -= 1.0
 
+    def curvature_times(self, z, y, d, out):
+        # (diag(p) − ppᵀ)·d
+        self.derivative(z, y, out)
+        out[y] += 1.0
+        mean = 0.0
+        for k in range(z.shape[0]):
+            mean += out[k] * d[k]
+        for k in range(z.shape[0]):
+            out[k] *= d[k] - mean
+
     def conjugate(self, u, y):
         if not simplex_of(u, y):
             return math.inf

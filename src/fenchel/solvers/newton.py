@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from fenchel.compiled import kernel
-from fenchel.curvature import newton_equations
+from fenchel.curvature import conjugate_gradients, newton_equations, penalties
 from fenchel.problem import Problem
 from fenchel.result import Iterate
 from fenchel.solvers.base import ridge_throughout, smooth_loss, solver
@@ -28,7 +29,8 @@ SHORT, SHORTEST = 1e-3, 1e-15  # steps that speak of a poor model, and that are 
 
 def second_derivatives(problem: Problem) -> str | None:
     """A loss that knows its second derivative."""
-    return None if hasattr(problem.loss, "curvature") else f"a loss with a curvature, and {type(problem.loss).__name__} has none"
+    name = "curvature_times" if problem.vector_valued else "curvature"
+    return None if hasattr(problem.loss, name) else f"a loss with a {name}, and {type(problem.loss).__name__} has none"
 
 
 @kernel
@@ -36,6 +38,15 @@ def curvatures(loss, z, y, share, h):
     """h_i = s_i φ''(z_i)/m"""
     for i in range(z.shape[0]):
         h[i] = share[i] * loss.curvature(z[i], y[i])
+
+
+@kernel
+def class_curvatures(loss, z, y, share, d, out):
+    """out_i = s_i φ''(z_i)·d_i/m, a vector each"""
+    for i in range(z.shape[0]):
+        loss.curvature_times(z[i], y[i], d[i], out[i])
+        for k in range(z.shape[1]):
+            out[i, k] *= share[i]
 
 
 @solver("newton", needs=(smooth_loss, second_derivatives, ridge_throughout))
@@ -52,11 +63,11 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
         gradient = problem.penalty_gradient(w) - v
         size = float(np.linalg.norm(gradient))
         first = first or size
-        for h in second_derivatives_at(problem, z):
-            d, taken = equations.solve(h, gradient, math.sqrt(size / first) if first else 0.0)
+        forcing = math.sqrt(size / first) if first else 0.0
+        for d, taken in directions(problem, equations, z, gradient, forcing):
             Xd = problem.predict(d)
             passes += taken + 1
-            t = step_length(problem, w, z, d, Xd, float(gradient @ d))
+            t = step_length(problem, w, z, d, Xd, float(np.vdot(gradient, d)))
             if t >= SHORT:
                 break
         if t == 0.0:
@@ -65,13 +76,35 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
         z = problem.predict(w)
 
 
-def second_derivatives_at(problem: Problem, z: np.ndarray) -> Iterator[np.ndarray]:
-    """s_i φ''(z_i)/m; then, for where these are too small to trust, their upper bound s_i/(γm), under which a whole step descends."""
+def directions(problem: Problem, equations: Any, z: np.ndarray, gradient: np.ndarray, forcing: float) -> Iterator[tuple[np.ndarray, int]]:
+    """The Newton direction; then, for where second derivatives are too small to trust, the one of their upper bound s_i/(γm)."""
+    bound = problem.share * problem.loss.smoothness() if hasattr(problem.loss, "smoothness") else None
+    if problem.vector_valued:
+        yield class_direction(problem, equations, z, gradient, forcing)
+        if bound is not None:
+            yield -equations.inverse(bound)(gradient), 1
+        return
     h = np.empty(problem.m)
     curvatures(problem.loss, z, problem.y, problem.share, h)
-    yield h
-    if hasattr(problem.loss, "smoothness"):
-        yield problem.share * problem.loss.smoothness()
+    yield equations.solve(h, gradient, forcing)
+    if bound is not None:
+        yield equations.solve(bound, gradient, forcing)
+
+
+def class_direction(problem: Problem, equations: Any, z: np.ndarray, gradient: np.ndarray, forcing: float) -> tuple[np.ndarray, int]:
+    """The direction for all classes together, scaled by the equations of their mean curvature."""
+    penalty = penalties(problem.design, problem.penalised.l2, problem.free)[:, None]
+    K, bent = problem.outputs, np.empty_like(z)
+    h = np.zeros(problem.m)
+    for k in range(K):
+        class_curvatures(problem.loss, z, problem.y, problem.share, np.broadcast_to(np.eye(K)[k], z.shape).copy(), bent)
+        h += bent[:, k] / K
+
+    def product(p: np.ndarray) -> np.ndarray:
+        class_curvatures(problem.loss, z, problem.y, problem.share, problem.predict(p), bent)
+        return problem.design.rmatvec(bent) + penalty * p
+
+    return conjugate_gradients(product, equations.inverse(h), gradient, forcing)
 
 
 def step_length(problem: Problem, w: np.ndarray, z: np.ndarray, d: np.ndarray, Xd: np.ndarray, slope: float) -> float:
