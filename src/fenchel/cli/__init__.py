@@ -14,16 +14,21 @@ from typing import Annotated
 import typer
 
 import fenchel
-from fenchel.cli import demo, errors, evaluate, inverse_time, predict, train
+from fenchel.cli import compare, convert, datasets, demo, errors, evaluate, export, info, inverse_time, path, predict, train
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "train": train.command,
     "predict": predict.command,
     "evaluate": evaluate.command,
+    "path": path.command,
+    "compare": compare.command,
+    "info": info.command,
+    "convert": convert.command,
+    "export": export.command,
     "demo": demo.command,
     "inverse-time": inverse_time.command,
 }
-GROUPS: dict[str, typer.Typer] = {}
+GROUPS: dict[str, typer.Typer] = {"datasets": datasets.app}
 
 app = typer.Typer(cls=errors.FriendlyGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 for _name, _command in COMMANDS.items():
