@@ -12,8 +12,10 @@ import numpy as np
 from fenchel.cli.inputs import like
 from fenchel.cli.scores import is_classifier, quick_score
 from fenchel.datasets import Data
+from fenchel.registry import checked_choice
 
 SHOWN_EVERY = 0.2  # seconds: a score takes a product with the rows held out
+PENALTIES = ("l2", "l1", "elasticnet", "lp", "none")
 FOR_CLASSES = ("class_weight", "multiclass", "calibration")
 
 
@@ -22,7 +24,7 @@ def model_for(task: str, parameters: dict[str, Any]) -> Any:
     import fenchel as fl
 
     given = {name: value for name, value in parameters.items() if value is not None}
-    if given.get("penalty") == "none":
+    if checked_choice("penalty", given["penalty"], PENALTIES) == "none":
         given["penalty"] = None
     if task == "classify":
         return fl.LinearClassifier(**given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fenchel.cli.screen import say
-from fenchel.registry import checked_choice, near
+from fenchel.registry import checked_choice
 
 if TYPE_CHECKING:
     from fenchel.datasets import Data, Encoding
@@ -74,7 +75,9 @@ def check_known(source: str) -> None:
 
     name = source.partition(":")[0]
     if name not in entries():
-        raise ValueError(f"There is no file {source}, and no data set of that name: check the path; {near(name, entries())}")
+        near = difflib.get_close_matches(name, entries(), n=3, cutoff=0.5)
+        meant = f"did you mean {' or '.join(map(repr, near))}? " if near else "check the path. "
+        raise ValueError(f"There is no file {source}, and no data set of that name: {meant}fenchel datasets list shows the names.")
 
 
 def _by_name(source: str) -> Data:
@@ -93,6 +96,10 @@ def task_of(asked: str, source: str, y: Any) -> str:
     from fenchel.datasets.catalogue import entries
 
     if checked_choice("task", asked, TASKS) != "auto":
+        if asked == "regress" and y.dtype.kind not in "fiub":
+            raise ValueError(
+                f"{source} has labels that are text, such as {str(y[0])!r}, and regression needs numbers: give --task classify."
+            )
         return asked
     name = source.partition(":")[0]
     if not Path(source).exists() and name in entries() and entries()[name].task in KNOWN_TASKS:
@@ -123,7 +130,8 @@ def as_model_expects(model: Any, source: str, columns: Columns = AS_IT_IS) -> Da
         data = read(source, Columns(format=columns.format), encoding)
     else:
         data = read(source, columns)
-    return replace(data, X=widened(data.X, int(model.n_features_in_), source, table))
+    exact = getattr(model, "encoding_", None) is not None
+    return replace(data, X=widened(data.X, int(model.n_features_in_), source, table or exact))
 
 
 def like(encoding: Encoding | None, n: int, source: str, format: str | None) -> Data:

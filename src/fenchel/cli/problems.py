@@ -27,8 +27,6 @@ def labels_and_loss(task: str, loss: str | None, y: Any) -> Labels:
 
     loss = loss or DEFAULT_LOSS[task]
     if task == "regress":
-        if y.dtype.kind not in "fiub":
-            raise ValueError(f"The labels are text, such as {str(y[0])!r}, and regression needs numbers: give --task classify.")
         return Labels(np.asarray(y, dtype=np.float64), loss_named(loss, ("real",)), None)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
