@@ -14,6 +14,7 @@ from fenchel.cli.screen import out, print_json, say, table
 
 KINDS = ("gaussians", "ranking", "rna", "sequences", "text", "wide")
 NO_FEATURES = ("rna",)
+USUAL = {"text": {"nonzeros": 75}, "wide": {"nonzeros": 50, "informative": 20}}  # which fewer columns have no room for
 
 app = typer.Typer(help="Data sets by name: list them, fetch them, or make up new ones.", no_args_is_help=True)
 
@@ -105,7 +106,8 @@ def _write_matrix(output: Path, kind: str, rows: int, features: int | None, seed
         datasets.write(output, datasets.Data(X, y, qid=qid))
         return
     makers: dict[str, Any] = {"text": datasets.make_text, "gaussians": datasets.make_gaussians, "wide": datasets.make_wide}
-    X, y = makers[kind](rows, **n, seed=seed)[:2]
+    few = {name: min(count, features) for name, count in USUAL.get(kind, {}).items()} if features is not None else {}
+    X, y = makers[kind](rows, **n, **few, seed=seed)[:2]
     datasets.write(output, datasets.Data(X, y))
 
 
