@@ -11,6 +11,8 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import Future
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -419,6 +421,21 @@ def test_an_interrupt_keeps_the_model(options, threads, at_home, tmp_path, monke
     assert len(fenchel("predict", tmp_path / "m.fenchel", at_home / "test.csv").stdout.split()) == 60
 
 
+def test_an_interrupt_between_threads_keeps_all_classes(at_home, tmp_path, monkeypatch):
+    result, calls = Future.result, []
+
+    def interrupted(self, timeout=None):
+        calls.append(self)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return result(self, timeout)
+
+    monkeypatch.setattr(Future, "result", interrupted)
+    words = ["--target", "colour", "--multiclass", "one-vs-rest", "--loss", "squared-hinge", "--threads", "2"]
+    fenchel("train", "train.csv", "--model", tmp_path / "m.fenchel", *words, code=130)
+    assert fl.load(tmp_path / "m.fenchel").coef_.shape == (3, 6)
+
+
 @pytest.mark.slow
 def test_control_c_in_a_terminal_keeps_the_model(at_home, tmp_path):
     # A child of a shell in the background may have inherited an ignored SIGINT: the first line puts it right.
@@ -449,6 +466,35 @@ def test_an_error_of_our_own_asks_for_a_report(at_home, monkeypatch, tmp_path):
     assert "fenchel --debug" in result.stderr
     assert "Traceback" not in result.stderr
     assert "Traceback" in fenchel("--debug", "train", "train.csv", "--model", tmp_path / "m.fenchel", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("place", "error", "told"),
+    [
+        ("fenchel.solvers", "ValueError('tol=-1: give a positive number.')", True),
+        ("fenchel.solvers", "ValueError('operands could not be broadcast together')", False),
+        ("sklearn.utils.validation", "ValueError('Input X contains NaN')", True),
+        ("scipy.sparse", "ValueError('row index exceeds matrix dimensions.')", False),
+        ("anywhere", "OSError('disk full')", True),
+        ("fenchel.solvers", "RuntimeError('This should not be.')", False),
+    ],
+)
+def test_what_is_the_users_to_mend_and_what_is_ours(place, error, told):
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        exec(f"raise {error}", {"__name__": place})
+    assert errors._is_about_input(caught.value) is told
+
+
+def test_the_guide_to_the_command_line_runs(at_home, tmp_path, monkeypatch):
+    shutil.copytree(at_home, tmp_path / "copy")
+    monkeypatch.chdir(tmp_path / "copy")
+    page = (Path(__file__).parent.parent / "docs" / "cli.md").read_text(encoding="utf-8")
+    lines = [line for block in re.findall(r"```bash\n(.*?)```", page, flags=re.DOTALL) for line in block.splitlines()]
+    assert {name[0] for name, _ in commands()} <= {line.split()[1] for line in lines}
+    for line in lines:
+        fenchel(*shlex.split(line, comments=True)[1:])
+    for code in (errors.DONE, errors.INTERNAL, errors.BAD_INPUT, errors.NOT_CERTIFIED, errors.INTERRUPTED):
+        assert f"| {code} |" in page
 
 
 def test_a_closed_pipe_is_quiet(at_home):

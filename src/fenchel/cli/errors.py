@@ -19,7 +19,7 @@ MEANING = (
     "Exit codes: 0 done, and certified to the tolerance; 1 an error in fenchel itself; 2 bad input or usage; "
     "3 stopped before the tolerance, the model is written; 130 interrupted, the best model so far is written."
 )
-INPUT_ERRORS = (ValueError, TypeError, ModuleNotFoundError, MemoryError)
+INPUT_ERRORS = (ValueError, TypeError, ModuleNotFoundError)
 OPTIONS = (
     *("accuracy", "calibration", "class_weight", "cv", "drop", "features", "format", "l1_ratio", "loss", "max_categories"),
     *("max_passes", "missing", "multiclass", "n_strengths", "p", "penalty", "ratio", "sample_weight", "seed", "sizes", "solver"),
@@ -63,14 +63,18 @@ def _told(error: Exception, debug: bool) -> int:
 
 
 def _is_about_input(error: Exception) -> bool:
-    """Whether it was raised to tell the user something: by the system, by fenchel, or by scikit-learn's checks of data."""
+    """Whether it was raised to tell the user something: by the system, by fenchel, or by scikit-learn's checks of data.
+
+    What fenchel says ends with a full stop; what Python and NumPy say from within fenchel's lines does not, and is a defect.
+    """
     if isinstance(error, OSError):
         return True
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     place = trace.tb_frame.f_globals.get("__name__", "") if trace is not None else ""
-    return isinstance(error, INPUT_ERRORS) and place.partition(".")[0] in ("fenchel", "sklearn")
+    ours = place.partition(".")[0] == "fenchel" and str(error).endswith(".")
+    return isinstance(error, INPUT_ERRORS) and (ours or place.partition(".")[0] == "sklearn")
 
 
 def _sentence(error: Exception) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -83,7 +84,8 @@ def fit(model: Any, data: Data, held: Data | None, visible: bool) -> Outcome:
     model.set_callbacks()
     _keep_names(model, data)
     if getattr(model, "calibration", None) is not None and not hasattr(model, "calibration_"):
-        model.set_params(calibration=None)  # interrupted before there were probabilities
+        model.set_params(calibration=None)
+        warnings.warn("The probabilities had not been learnt yet: the model has none.", stacklevel=2)
     return Outcome(time.perf_counter() - clock, interrupted)
 
 
