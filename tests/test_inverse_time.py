@@ -55,8 +55,8 @@ def test_without_data_it_generates_some():
     [
         (["nowhere.svm"], "There is no file nowhere.svm"),
         (["--rows", "1000", "--sizes", "10,1000"], "size 10: each must lie between 100 and the 1,000 training rows"),
-        (["--rows", "1000", "--sizes", "many"], "sizes='many': give whole numbers with commas between"),
-        (["--rows", "1000", "--loss", "squared"], "loss='squared': did you mean 'squared-hinge'?"),
+        (["--rows", "1000", "--sizes", "many"], "--sizes many: give whole numbers with commas between"),
+        (["--rows", "1000", "--loss", "squared"], "--loss squared: did you mean 'squared-hinge'?"),
         (["--rows", "1000", "--p", "3"], "p must lie in (1, 2]"),
         (["--rows", "1000", "--figure", "x.foo"], "figure=x.foo: its name must end in .png"),
         (["--rows", "1000", "--figure", "nowhere/x.png"], "there is no directory"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
+from fenchel import plots
 from fenchel.datasets import make_text
 from fenchel.driver import minimize
 from fenchel.losses import Hinge, Logistic, SmoothHinge
@@ -26,9 +28,11 @@ MEANING = (
 )
 
 
-def run(rows: int, tol: float, seed: int) -> None:
-    """Generate text, train, and print one table."""
+def run(rows: int, tol: float, seed: int, plot: Path | None = None) -> None:
+    """Generate text, train, print one table, and draw the gaps if asked to."""
     console = Console()
+    if plot is not None:
+        plots.check_file(plot)
     X, y = make_text(rows + rows // 4, seed=seed)
     train, test = slice(0, rows), slice(rows, None)
     console.print(f"Generated text: {rows:,} documents, {X.shape[1]:,} words, {X[train].nnz / rows:.0f} words a document.")
@@ -40,15 +44,19 @@ def run(rows: int, tol: float, seed: int) -> None:
         "l1 logistic": (Logistic(), L1(5e-4)),
     }
     table = Table("model", *(Column(name, justify="right") for name in COLUMNS), box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    results = {}
     for name, (loss, regularizer) in models.items():
         with console.status(f"{name}: compiling, if this is the first run"):
             minimize(Problem(X[train], y[train], loss, regularizer), tol=tol, seed=seed)  # all the way, for it ends in kernels of its own
         problem = Problem(X[train], y[train], loss, regularizer)
         clock = time.perf_counter()
-        result = minimize(problem, tol=tol, seed=seed, progress=console.is_terminal)
+        results[name] = result = minimize(problem, tol=tol, seed=seed, progress=console.is_terminal)
         table.add_row(name, *_cells(result, time.perf_counter() - clock, _accuracy(result, X[test], y[test])))
     console.print(table)
     console.print(MEANING.format(tol=tol))
+    if plot is not None:
+        plots.save(plots.compare(results), plot)
+        console.print(f"Figure: {plot}")
 
 
 def _cells(result: Result, seconds: float, accuracy: float) -> list[str]:

@@ -45,7 +45,7 @@ def history(run: Any, *, x: str = "passes", axes: Any = None) -> Any:
     """
     checked_choice("x", x, AXES)
     courses = _histories(run)
-    [axes] = _panels(1, axes)
+    [axes] = panels(1, axes)
     certified = any(not np.isnan(course["gap"]).all() for course in courses)
     several = len(courses) > 1
     for k, course in enumerate(courses):
@@ -80,7 +80,7 @@ def compare(results: Mapping[str, Any] | Sequence[Any], *, x: str | Sequence[str
     for kind in kinds:
         checked_choice("x", kind, AXES)
     named = _named(results)
-    axes = _panels(len(kinds), axes)
+    axes = panels(len(kinds), axes)
     for panel, kind in zip(axes, kinds, strict=True):
         for k, (name, run) in enumerate(named.items()):
             for number, course in enumerate(_histories(run)):
@@ -99,7 +99,7 @@ def path(path: Any, axes: Any = None) -> Any:
     ['weights', 'weights that are not zero']
     """
     validated = "validation_loss" in path.columns
-    axes = _panels(2 + validated, axes)
+    axes = panels(2 + validated, axes)
     ever = np.unique(path.coefs.nonzero()[1])
     axes[0].set_prop_cycle(color=COLOURS)
     axes[0].plot(path.strengths, path.coefs[:, ever].toarray(), linewidth=0.8)
@@ -129,7 +129,7 @@ def inverse_time(sizes: Sequence[Any], accuracy: float, axes: Any = None) -> Any
     """
     from matplotlib.ticker import NullLocator
 
-    axes = _panels(2, axes)
+    axes = panels(2, axes)
     rows = [size.rows for size in sizes]
     for panel, name in zip(axes, ("seconds", "iterations"), strict=True):
         values = [np.array(getattr(size, name) or [np.inf]) for size in sizes]
@@ -149,7 +149,7 @@ def save(drawn: Any, file: str | os.PathLike[str]) -> None:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(_panels(1, None), folder + "/empty.svg")
+    ...     save(panels(1, None), folder + "/empty.svg")
     """
     check_file(file)
     first = drawn if hasattr(drawn, "savefig") or hasattr(drawn, "figure") else np.asarray(drawn, dtype=object).ravel()[0]
@@ -178,7 +178,7 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
-def _panels(count: int, axes: Any) -> Any:
+def panels(count: int, axes: Any = None) -> Any:
     """So many axes side by side: those given, or a new figure's."""
     if axes is None:
         figure = _matplotlib().figure.Figure(figsize=(4.5 * count if count > 1 else 6.0, 3.6), layout="constrained")

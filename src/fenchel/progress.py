@@ -9,13 +9,13 @@ from typing import Any
 
 
 @contextlib.contextmanager
-def progress_bar(name: str, visible: bool, max_passes: float) -> Iterator[Callable[[Any, float], None]]:
-    """Give a function that shows an evaluation and the gap aimed at; it does nothing unless ``visible``.
+def progress_bar(name: str, visible: bool, max_passes: float) -> Iterator[Callable[..., None]]:
+    """Give a function that shows an evaluation, the gap aimed at and a note; it does nothing unless ``visible``.
 
     The bar tells how far the gap has come, or the passes where no gap is aimed at.
     """
     if not visible:
-        yield lambda evaluation, target: None
+        yield lambda evaluation, target, note="": None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -25,7 +25,7 @@ def progress_bar(name: str, visible: bool, max_passes: float) -> Iterator[Callab
         task = bar.add_task(name, total=1.0, numbers="compiling and starting")
         first = math.inf
 
-        def show(evaluation: Any, target: float) -> None:
+        def show(evaluation: Any, target: float, note: str = "") -> None:
             nonlocal first
             if math.isinf(first):
                 first = evaluation.gap
@@ -40,7 +40,7 @@ def progress_bar(name: str, visible: bool, max_passes: float) -> Iterator[Callab
             if target > 0.0:
                 numbers += f" of {target:.2e}"
                 done = fraction(first, evaluation.gap, target)
-            bar.update(task, completed=done, numbers=numbers)
+            bar.update(task, completed=done, numbers=f"{numbers}  {note}" if note else numbers)
 
         yield show
 

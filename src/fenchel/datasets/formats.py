@@ -56,7 +56,7 @@ def read(
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}: check the path.")
-    format = _format(path, format)
+    format = format_of(path, format)
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64.")
     options = {"target": target, "sample_weight": sample_weight, "missing": missing, "max_categories": max_categories, "drop": drop or None}
@@ -81,7 +81,8 @@ def _read_table(path: Path, format: str, features: Any, encoding: Encoding | Non
     return encoding.transform(read_table(path, format, encoding.text_columns()), dtype)
 
 
-def _format(path: Path, format: str | None) -> str:
+def format_of(path: Path, format: str | None) -> str:
+    """The format asked for, or that of the file's ending."""
     if format is not None:
         return checked_choice("format", {"libsvm": "svmlight"}.get(format, format), FORMATS)
     plain = path.with_suffix("") if path.suffix in OPENERS else path
@@ -123,7 +124,7 @@ def write(path: str | Path, data: Data, *, format: str | None = None) -> None:
     ['"x1","x2","target"', '1,0,1', '0,1,-1']
     """
     path = Path(path)
-    format = _format(path, format)
+    format = format_of(path, format)
     if data.y is not None and len(data.y) != data.X.shape[0]:
         raise ValueError(f"y has {len(data.y)} labels for the {data.X.shape[0]} rows of X: they must be as many.")
     if format == "svmlight":

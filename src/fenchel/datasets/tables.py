@@ -63,7 +63,8 @@ def _parse_csv(path: Path, delimiter: str, text_columns: list[str], block: int) 
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     packed = path.suffix in OPENERS
     block = block if packed else min(block, max(path.stat().st_size, 1))
-    with OPENERS.get(path.suffix, open)(path, "rb") as file:
+    # Arrow's own file where there is one: its threads outlive this call, and abort the process if they need Python when it ends.
+    with OPENERS[path.suffix](path, "rb") if packed else pa.OSFile(str(path)) as file:
         stream = io.BufferedReader(Bounded(file, path), 1 << 20) if packed else file
         return csv.read_csv(stream, csv.ReadOptions(block_size=block), parse, convert)
 

@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,9 +95,12 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             def report(evaluation: Evaluation) -> bool:
                 now = [(result.coef, result.intercept) for result in found] + [part.split(evaluation.w)]
                 now += [(np.zeros_like(now[0][0]), 0.0)] * (len(targets) - len(now))
+                stand = {**told["metadata"], "evaluation": evaluation, "target": self._limits()["tol"] * part.scale}
                 step = context.subcontext(task_name="evaluation")
                 step.call_on_fit_task_begin(**told)
-                return step.call_on_fit_task_end(**told, reconstruction_attributes=lambda: self._attributes(now, X.dtype))
+                return step.call_on_fit_task_end(
+                    **{**told, "metadata": stand}, reconstruction_attributes=lambda: self._attributes(now, X.dtype)
+                )
 
             return report
 
@@ -125,7 +129,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         return bool(problem.regularizer.separable and (chosen is None or chosen.refusal(problem.with_intercept(FREE)) is None))
 
     def _solve_all(self, problem: Problem, targets: list[np.ndarray], found: list[Result], watch: Any, each: tuple[Any, ...]) -> None:
-        """The problems, the first with all threads, the others side by side; an interrupt leaves what it interrupted."""
+        """The problems, the first with all threads, the others side by side; an interrupt leaves each as far as it came."""
         limits = self._limits()
         ends = math.inf if limits["time_limit"] is None else time.perf_counter() + limits["time_limit"]
         stop = threading.Event()
@@ -138,10 +142,14 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             part = problem if k == 0 else problem.with_labels(targets[k])
             part = part.replace(regularizer=each[k]) if each else part
             left = None if math.isinf(ends) else max(ends - time.perf_counter(), 1e-3)
-            callback = watch(part) if watch is not None else (lambda evaluation: stop.is_set())
+            report = watch(part) if watch is not None else (lambda evaluation: False)
+            callback = lambda evaluation: stop.is_set() or report(evaluation)  # noqa: E731
             options = {**limits, "time_limit": left, "seed": seed + k, "threads": threads, "callback": callback}
             start = starts[k] if starts[k] is not None and starts[k].shape == part.shape else None
-            return solve(part, start=start, progress=bool(getattr(self, "verbose", 0)), **options)
+            result = solve(part, start=start, progress=bool(getattr(self, "verbose", 0)), **options)
+            if result.status == "interrupted":
+                stop.set()  # those still to come end at their first evaluation, for a model needs weights for all of them
+            return result
 
         found.append(one(0, threads))
         if watch is not None or threads == 1:
@@ -152,6 +160,9 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             jobs = [pool.submit(one, k, 1) for k in range(1, len(targets))]
             try:
                 found += [job.result() for job in jobs]
+            except KeyboardInterrupt:
+                stop.set()
+                found += [replace(job.result(), status="interrupted") for job in jobs]
             finally:
                 stop.set()
                 pool.shutdown(wait=True, cancel_futures=True)

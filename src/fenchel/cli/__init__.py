@@ -1,0 +1,51 @@
+"""The command line: ``fenchel``.
+
+One file a command, with a function ``command`` whose docstring is its help and holds an example that a test runs. A new command is a
+file here and a line in ``COMMANDS``; a group of commands is a file with a ``typer.Typer`` and a line in ``GROUPS``. What commands
+share: :mod:`options <fenchel.cli.options>`, :mod:`inputs <fenchel.cli.inputs>`, :mod:`screen <fenchel.cli.screen>` and
+:mod:`errors <fenchel.cli.errors>`. What takes long to import is imported inside the functions, so that ``--help`` does not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+import fenchel
+from fenchel.cli import compare, convert, datasets, demo, errors, evaluate, export, info, inverse_time, path, predict, train
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "train": train.command,
+    "predict": predict.command,
+    "evaluate": evaluate.command,
+    "path": path.command,
+    "compare": compare.command,
+    "info": info.command,
+    "convert": convert.command,
+    "export": export.command,
+    "demo": demo.command,
+    "inverse-time": inverse_time.command,
+}
+GROUPS: dict[str, typer.Typer] = {"datasets": datasets.app}
+
+app = typer.Typer(cls=errors.FriendlyGroup, no_args_is_help=True, pretty_exceptions_enable=False)
+for _name, _command in COMMANDS.items():
+    app.command(_name)(_command)
+for _name, _group in GROUPS.items():
+    app.add_typer(_group, name=_name)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"fenchel {fenchel.__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog=errors.MEANING)
+def main(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error: fenchel --debug train ...")] = False,
+) -> None:
+    """Convex regularized learning at scale, with a certificate on every answer."""

@@ -1,0 +1,48 @@
+"""``fenchel convert``: data from one format to another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from fenchel.cli import options as opt
+from fenchel.cli.screen import label, say
+
+
+def command(
+    data: opt.Data,
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: its ending tells the format.", show_default=False)],
+    target: opt.Target = None,
+    features: opt.Features = None,
+    drop: opt.Drop = None,
+    missing: opt.Missing = None,
+    sample_weight: opt.SampleWeight = None,
+    format: opt.Format = None,
+    to: Annotated[str | None, typer.Option(help="csv, tsv, parquet, npz or svmlight, where the ending of OUT does not tell.")] = None,
+) -> None:
+    """Convert data between svmlight text, .csv, .tsv, .parquet and .npz; .gz, .bz2 and .xz are compressed on the way.
+
+    Text in tables becomes one column for each category. Svmlight text has no place for labels that are text: classes become 0, 1, 2 and
+    so on in the order of their names.
+
+    Example: fenchel convert train.csv numbers.svm
+
+    Example: fenchel convert train.svm train.npz
+    """
+    from fenchel.cli.inputs import Columns, read
+    from fenchel.datasets import write
+    from fenchel.datasets.formats import format_of
+    from fenchel.files import checked_place
+
+    checked_place(output)
+    rows = read(data, Columns(target, features, drop, missing, sample_weight, format))
+    if rows.y is not None and rows.y.dtype.kind in "UO" and format_of(output, to) == "svmlight":
+        classes, codes = np.unique(rows.y, return_inverse=True)
+        rows = replace(rows, y=codes)
+        say("Classes: " + ", ".join(f"{k} is {label(name)}" for k, name in enumerate(classes)) + ".")
+    write(output, rows, format=to)
+    say(f"Wrote {output}: {len(rows):,} rows, {rows.X.shape[1]:,} features.")

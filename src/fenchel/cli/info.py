@@ -1,0 +1,206 @@
+"""``fenchel info``: what is in a file of data, or in a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import scipy.sparse as sp
+import typer
+
+from fenchel.cli import options as opt
+from fenchel.cli.screen import label, listed, print_facts, print_json
+
+LARGEST = 10  # weights that are told by name
+MOST_CLASSES = 20
+
+
+def command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help=f"A model, or data: {opt.DATA_HELP}", show_default=False)],
+    target: opt.Target = None,
+    drop: opt.Drop = None,
+    missing: opt.Missing = None,
+    format: opt.Format = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Tell what is in a data set or a model.
+
+    Keys of --json for data: kind, name, rows, features, stored, density, dtype, bytes, smallest, largest, index_base, labels, task,
+    queries. For a model: kind, class, parameters, version, classes, features, nonzeros, weights, certificate, largest.
+
+    Example: fenchel info train.csv
+
+    Example: fenchel info cars.fenchel --json
+    """
+    from fenchel.cli.inputs import Columns
+
+    if is_model(Path(file)):
+        facts = model_facts(Path(file))
+        report = _model_report
+    else:
+        facts = data_facts(file, Columns(target=target, drop=drop, missing=missing, format=format))
+        report = _data_report
+    if as_json:
+        print_json(facts)
+    else:
+        print_facts(report(facts))
+
+
+def is_model(file: Path) -> bool:
+    """Whether it looks like a model file: eight bytes of length, then JSON."""
+    if not file.is_file():
+        return False
+    with open(file, "rb") as opened:
+        start = opened.read(16)
+    return file.suffix == ".fenchel" or (
+        len(start) == 16 and start[8:9] == b"{" and int.from_bytes(start[:8], "little") < file.stat().st_size
+    )
+
+
+def data_facts(source: str, columns: Any) -> dict[str, Any]:
+    """What there is to say about rows and labels."""
+    from fenchel.cli.inputs import guessed_task, read
+
+    data = read(source, columns)
+    X, (m, n) = data.X, data.X.shape
+    sparse = sp.issparse(X)
+    values = X.data if sparse else X
+    parts = (X.data, X.indices, X.indptr) if sparse else (X,)
+    nonzeros = int(np.count_nonzero(values))
+    return {
+        "kind": "data",
+        "name": data.name,
+        "rows": m,
+        "features": n,
+        "storage": X.format if sparse else "dense",
+        "nonzeros": nonzeros,
+        "density": nonzeros / max(m * n, 1),
+        "dtype": str(X.dtype),
+        "bytes": sum(part.nbytes for part in parts),
+        "smallest": values.min(initial=np.inf) if m * n else None,
+        "largest": values.max(initial=-np.inf) if m * n else None,
+        "index_base": _index_base(source, columns.format),
+        "labels": _labels(data.y),
+        "task": None if data.y is None else "rank" if data.qid is not None else guessed_task(data.y),
+        "queries": None if data.qid is None else len(np.unique(data.qid)),
+    }
+
+
+def _index_base(source: str, format: str | None) -> int | None:
+    """The index of the first column in svmlight text, which is 1 unless the index 0 occurs."""
+    from fenchel.datasets import read_svmlight
+    from fenchel.datasets.formats import format_of
+
+    if not Path(source).is_file() or format_of(Path(source), format) != "svmlight":
+        return None
+    X = read_svmlight(source, index_base=0)[0]
+    return 0 if len(X.indices) and X.indices.min() == 0 else 1
+
+
+def _labels(y: np.ndarray | None) -> dict[str, Any] | None:
+    from fenchel.cli.inputs import guessed_task
+
+    if y is None:
+        return None
+    values, counts = np.unique(y, return_counts=True)
+    if guessed_task(y) == "regress":
+        return {"different": len(values), "smallest": values[0], "largest": values[-1], "mean": y.mean()}
+    return {"different": len(values), "counts": {str(label(value)): int(count) for value, count in zip(values, counts, strict=True)}}
+
+
+def _data_report(facts: dict[str, Any]) -> dict[str, str]:
+    labels = facts["labels"]
+    if labels is None:
+        told = "none"
+    elif "counts" in labels:
+        few = list(labels["counts"].items())
+        more = f" and {len(few) - MOST_CLASSES} more" if len(few) > MOST_CLASSES else ""
+        told = ", ".join(f"{name} ({count:,})" for name, count in few[:MOST_CLASSES]) + more
+    else:
+        told = (
+            f"{labels['different']:,} different numbers from {labels['smallest']:g} to {labels['largest']:g}, {labels['mean']:g} on average"
+        )
+    base = facts["index_base"]
+    return {
+        "data": facts["name"],
+        "rows": f"{facts['rows']:,}",
+        "features": f"{facts['features']:,}",
+        "non-zero": f"{facts['nonzeros']:,} values, {facts['density']:.3%} of all",
+        "values": "" if facts["smallest"] is None else f"from {facts['smallest']:g} to {facts['largest']:g}",
+        "memory": f"{_size(facts['bytes'])}, {facts['storage']} {facts['dtype']}",
+        "indices": "" if base is None else f"sorted, from {base}",
+        "labels": told,
+        "queries": "" if facts["queries"] is None else f"{facts['queries']:,}",
+        "task": facts["task"] or "",
+    }
+
+
+def _size(count: int) -> str:
+    """A number of bytes in words.
+
+    >>> _size(300), _size(5 * 2**20)
+    ('0.3 KiB', '5.0 MiB')
+    """
+    unit, name = next(((size, name) for size, name in ((2**30, "GiB"), (2**20, "MiB")) if count >= size), (2**10, "KiB"))
+    return f"{count / unit:,.1f} {name}"
+
+
+def model_facts(file: Path) -> dict[str, Any]:
+    """What there is to say about a model."""
+    from fenchel import load
+    from fenchel.cli import fitting
+    from fenchel.models.files import contents
+
+    model = load(file)
+    weights = fitting.weights_of(model)
+    return {
+        "kind": "model",
+        "class": type(model).__name__,
+        "parameters": {
+            name: value if isinstance(value, (int, float, str, type(None))) else repr(value)
+            for name, value in model.get_params(deep=False).items()
+        },
+        "version": contents(file)[0].get("fenchel"),
+        "classes": fitting.classes_of(model),
+        "features": weights.shape[1],
+        "nonzeros": int(np.count_nonzero(weights)),
+        "weights": weights.size,
+        "certificate": fitting.certificate(model) if hasattr(model, "history_") and hasattr(model, "gap_") else None,
+        "largest": largest_weights(model, weights),
+    }
+
+
+def largest_weights(model: Any, weights: np.ndarray) -> list[dict[str, Any]]:
+    """The weights that are largest in size, with the names of their columns; columns without names count from 1."""
+    from fenchel.cli.fitting import classes_of, names_of
+
+    names, classes = names_of(model), classes_of(model)
+    order = np.argsort(-np.abs(weights), axis=None, kind="stable")[:LARGEST]
+    found = []
+    for row, column in zip(*np.unravel_index(order, weights.shape), strict=True):
+        if weights[row, column] == 0.0:
+            break
+        entry = {"feature": str(column + 1) if names is None else names[column], "weight": float(weights[row, column])}
+        if classes is not None:
+            entry["class"] = label(classes[row] if len(weights) > 1 else classes[1])
+        found.append(entry)
+    return found
+
+
+def _model_report(facts: dict[str, Any]) -> dict[str, str]:
+    from fenchel.cli.fitting import gap_in_words
+
+    proof = facts["certificate"]
+    several = facts["classes"] is not None and len(facts["classes"]) > 2
+    largest = [f"{entry['feature']}{' for ' + str(entry['class']) if several else ''} {entry['weight']:+.4g}" for entry in facts["largest"]]
+    return {
+        "model": f"{facts['class']}, written by fenchel {facts['version']}",
+        "parameters": ", ".join(f"{name}={value}" for name, value in facts["parameters"].items()),
+        "classes": "" if facts["classes"] is None else listed(facts["classes"]),
+        "features": f"{facts['features']:,}",
+        "non-zero": f"{facts['nonzeros']:,} of {facts['weights']:,} weights",
+        "objective": "" if proof is None else f"{proof['objective']:.6g}, by {proof['solver']} in {proof['passes']:.4g} passes",
+        "certificate": "" if proof is None else gap_in_words(proof["objective"], proof["dual_objective"], proof["gap"]),
+        "largest": ", ".join(largest),
+    }

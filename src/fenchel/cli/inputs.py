@@ -1,0 +1,178 @@
+"""What ``DATA`` means: a file, or a data set by name; read to learn from, or read as a model expects it."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from fenchel.cli.screen import say
+from fenchel.registry import checked_choice
+
+if TYPE_CHECKING:
+    from fenchel.datasets import Data, Encoding
+
+TASKS = ("auto", "classify", "regress")
+FEW_CLASSES = 20
+KNOWN_TASKS = {"binary": "classify", "multiclass": "classify", "regression": "regress"}
+
+
+class Columns(NamedTuple):
+    """How a file is read: its format, and of a table the columns."""
+
+    target: str | None = None
+    features: str | None = None
+    drop: str | None = None
+    missing: str | None = None
+    sample_weight: str | None = None
+    format: str | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of ``fenchel.datasets.read`` that were given."""
+        several = {name: getattr(self, name).split(",") for name in ("features", "drop") if getattr(self, name)}
+        return {name: value for name, value in {**self._asdict(), **several}.items() if value is not None}
+
+
+AS_IT_IS = Columns()
+
+
+def read(source: str, columns: Columns = AS_IT_IS, encoding: Encoding | None = None) -> Data:
+    """Rows and labels from a file, or from a data set by name."""
+    from fenchel import datasets
+
+    if not Path(source).exists():
+        refuse_for_names(source, columns)
+        return _by_name(source)
+    return datasets.read(source, encoding=encoding, **columns.arguments())
+
+
+def to_learn_from(source: str, columns: Columns) -> Data:
+    """The same, with labels."""
+    data = read(source, columns)
+    if data.y is None:
+        raise ValueError(f"{source} has no labels to learn from: add them as y.")
+    if not len(data):
+        raise ValueError(f"{source} has no rows: there is nothing to learn from.")
+    return data
+
+
+def refuse_for_names(source: str, columns: Columns) -> None:
+    """Data sets by name have no columns to choose from."""
+    check_known(source)
+    given = columns.arguments()
+    if given:
+        raise ValueError(f"{next(iter(given))}= is for files, and {source} is a data set known by name: leave it out.")
+
+
+def check_known(source: str) -> None:
+    """Refuse what is neither a file nor a name, and tell what is near."""
+    from fenchel.datasets.catalogue import entries
+
+    name = source.partition(":")[0]
+    if name not in entries():
+        near = difflib.get_close_matches(name, entries(), n=3, cutoff=0.5)
+        meant = f"did you mean {' or '.join(map(repr, near))}? " if near else "check the path. "
+        raise ValueError(f"There is no file {source}, and no data set of that name: {meant}fenchel datasets list shows the names.")
+
+
+def _by_name(source: str) -> Data:
+    from fenchel import datasets
+
+    name, _, split = source.partition(":")
+    split = split or "train"
+    listing = next((known for known in datasets.available() if (known.name, known.split) == (name, split)), None)
+    if listing is not None and listing.where is None and listing.source is not None:
+        say(f"Downloading {source} from {listing.source}.")
+    return replace(datasets.load(name, split=split, progress=True), name=source)
+
+
+def task_of(asked: str, source: str, y: Any) -> str:
+    """classify or regress, as asked, as known of a data set, or by the look of the labels."""
+    from fenchel.datasets.catalogue import entries
+
+    if checked_choice("task", asked, TASKS) != "auto":
+        if asked == "regress" and y.dtype.kind not in "fiub":
+            raise ValueError(
+                f"{source} has labels that are text, such as {str(y[0])!r}, and regression needs numbers: give --task classify."
+            )
+        return asked
+    name = source.partition(":")[0]
+    if not Path(source).exists() and name in entries() and entries()[name].task in KNOWN_TASKS:
+        return KNOWN_TASKS[entries()[name].task]
+    return guessed_task(y)
+
+
+def guessed_task(y: np.ndarray) -> str:
+    """classify if labels are text or few whole numbers.
+
+    >>> guessed_task(np.array(["a", "b"])), guessed_task(np.array([1.0, 2.0, 1.0, 2.0])), guessed_task(np.array([0.5, 2.0]))
+    ('classify', 'classify', 'regress')
+    """
+    if y.dtype.kind not in "fiu":
+        return "classify"
+    values = np.unique(y)
+    whole = bool((values == np.round(values)).all())
+    return "classify" if whole and len(values) <= min(FEW_CLASSES, max(2, len(y) // 2)) else "regress"
+
+
+def as_model_expects(model: Any, source: str, columns: Columns = AS_IT_IS) -> Data:
+    """Rows with the columns a model was fitted on, in their order."""
+    table = Path(source).exists() and _is_table(source, columns.format)
+    if table:
+        encoding = getattr(model, "encoding_", None)
+        if encoding is None:
+            encoding = _numbers_only(model, source, columns)
+        data = read(source, Columns(format=columns.format), encoding)
+    else:
+        data = read(source, columns)
+    exact = getattr(model, "encoding_", None) is not None
+    return replace(data, X=widened(data.X, int(model.n_features_in_), source, table or exact))
+
+
+def like(encoding: Encoding | None, n: int, source: str, format: str | None) -> Data:
+    """Rows to judge a model on while it learns: with the columns of the training rows."""
+    return as_model_expects(_Expecting(encoding, n), source, Columns(format=format))
+
+
+class _Expecting(NamedTuple):
+    encoding_: Any
+    n_features_in_: int
+
+
+def _is_table(source: str, format: str | None) -> bool:
+    from fenchel.datasets.formats import format_of
+
+    return format_of(Path(source), format) in ("csv", "tsv", "parquet")
+
+
+def _numbers_only(model: Any, source: str, columns: Columns) -> Encoding:
+    """The encoding of a table for a model that knows nothing but numbers."""
+    from fenchel.datasets import Column, Encoding
+    from fenchel.datasets.columns import kind
+    from fenchel.datasets.encoding import TARGETS
+    from fenchel.datasets.formats import format_of
+    from fenchel.datasets.tables import read_table
+
+    table = read_table(Path(source), format_of(Path(source), columns.format), [])
+    named = [name for name in table.column_names if name == columns.target or (columns.target is None and name.lower() in TARGETS)]
+    target = Column(named[0], kind(named[0], table[named[0]], "target")) if named else None
+    names = getattr(model, "feature_names_in_", None)
+    used = [name for name in table.column_names if name not in named] if names is None else names.tolist()
+    return Encoding(tuple(Column(name, "number") for name in used), target)
+
+
+def widened(X: Any, n: int, source: str, exact: bool) -> Any:
+    """X with n columns: sparse text may end in columns that one file has and the other has not."""
+    if X.shape[1] == n:
+        return X
+    if exact or not sp.issparse(X):
+        raise ValueError(f"{source} has {X.shape[1]:,} features, and the model was fitted on {n:,}: give data with the same columns.")
+    if X.shape[1] < n:
+        return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n))
+    warnings.warn(f"{source} has {X.shape[1]:,} features, and the model knows the first {n:,}: the others are left out.", stacklevel=2)
+    return sp.csr_array(X[:, :n])

@@ -1,0 +1,104 @@
+"""What commands print: reports and tables for people, or one JSON object for programs, never both."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Column, Table
+
+WIDE = 200  # columns where nobody's terminal sets a limit
+
+
+class _Out(Console):
+    """A console that leaves a closed pipe to the one place that ends commands."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def out() -> Console:
+    """Standard output."""
+    return _Out(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDE)
+
+
+def err() -> Console:
+    """Standard error."""
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def say(line: str) -> None:
+    """A remark on standard error, where it is in nobody's way."""
+    typer.echo(line, err=True)
+
+
+def print_json(value: Any) -> None:
+    """One JSON object on standard output."""
+    typer.echo(json.dumps(plain(value), indent=2, ensure_ascii=False))
+
+
+def plain(value: Any) -> Any:
+    """The value in what JSON has: numbers that are not finite are null, whole labels are whole.
+
+    >>> plain({"gap": np.float64("inf"), "classes": np.array([-1.0, 1.0]), "model": Path("m.fenchel")})
+    {'gap': None, 'classes': [-1, 1], 'model': 'm.fenchel'}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return [label(item) for item in value.tolist()] if value.ndim == 1 else [plain(item) for item in value]
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def label(value: Any) -> Any:
+    """A label as it was written: 1 rather than 1.0.
+
+    >>> label(1.0), label(np.str_("red")), label(0.5)
+    (1, 'red', 0.5)
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
+
+
+def print_facts(facts: Mapping[str, str]) -> None:
+    """Lines of a name and what there is to say about it; those with nothing to say are left out."""
+    width = max(map(len, facts)) + 2
+    for name, text in facts.items():
+        if text:
+            out().print(f"[bold]{name:<{width}}[/bold]", end="")
+            out().print(text, markup=False)
+
+
+def table(left: Iterable[str], right: Iterable[str], last: Iterable[str] = ()) -> Table:
+    """A plain table: columns of words, of numbers, and of words again."""
+    from rich.box import SIMPLE_HEAD
+
+    columns: list[Any] = [*left, *(Column(name, justify="right") for name in right), *last]
+    return Table(*columns, box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+
+
+def listed(labels: Any, most: int = 10) -> str:
+    """A few labels with commas between, and how many more there are."""
+    names = [str(label(value)) for value in labels]
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def shown_path(path: Path | None) -> str:
+    """A path, or nothing."""
+    return "" if path is None else str(path)

@@ -1,0 +1,148 @@
+"""``fenchel train``: a model from data, with its certificate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from fenchel.cli import options as opt
+from fenchel.cli.errors import DONE, INTERRUPTED, NOT_CERTIFIED
+from fenchel.cli.screen import listed, print_facts, print_json, say, shown_path
+
+
+def command(
+    data: opt.Data,
+    model: opt.ModelOut,
+    task: opt.Task = "auto",
+    loss: opt.Loss = None,
+    penalty: opt.Penalty = "l2",
+    strength: opt.Strength = 1e-4,
+    l1_ratio: opt.L1Ratio = 0.5,
+    p: opt.P = 1.5,
+    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="No intercept.", rich_help_panel=opt.LEARNING)] = False,
+    class_weight: opt.ClassWeight = None,
+    multiclass: opt.Multiclass = "auto",
+    calibration: Annotated[
+        str | None,
+        typer.Option(help="sigmoid: learn probabilities for losses that have none, in five folds.", rich_help_panel=opt.LEARNING),
+    ] = None,
+    solver: opt.Solver = "auto",
+    tol: opt.Tol = 1e-4,
+    max_passes: opt.MaxPasses = 1000.0,
+    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after so many seconds, with the model so far.")] = None,
+    seed: opt.Seed = 0,
+    threads: opt.Threads = None,
+    validation: Annotated[
+        str | None, typer.Option(metavar="FILE|SHARE", help="Rows to judge the model by: a file, or a share such as 0.2.")
+    ] = None,
+    target: opt.Target = None,
+    features: opt.Features = None,
+    drop: opt.Drop = None,
+    missing: opt.Missing = None,
+    sample_weight: opt.SampleWeight = None,
+    format: opt.Format = None,
+    plot: opt.Plot = None,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    progress: opt.Progress = None,
+) -> None:
+    """Train a linear model and write it to a file.
+
+    It is saved even if it ends before the tolerance (exit code 3) or is interrupted with Ctrl-C (exit code 130).
+
+    Keys of --json: task, rows, features, classes, loss, penalty, strength, solver, tol, objective, dual_objective, gap, converged,
+    interrupted, passes, seconds, nonzeros, weights, validation, model, plot.
+
+    Example: fenchel train train.csv --model cars.fenchel --validation 0.2
+
+    Example: fenchel train train.svm --loss smooth-hinge --penalty elasticnet --strength 1e-3 --model text.fenchel --json
+    """
+    from fenchel import plots, save
+    from fenchel.cli import fitting, inputs
+    from fenchel.cli.scores import scores
+    from fenchel.files import checked_place
+
+    checked_place(model)
+    if plot is not None:
+        plots.check_file(plot)
+    columns = inputs.Columns(target, features, drop, missing, sample_weight, format)
+    rows, held = fitting.held_out(inputs.to_learn_from(data, columns), validation, seed, format)
+    kind = inputs.task_of(task, data, rows.y)
+    limits = {"solver": solver, "tol": tol, "max_passes": max_passes, "time_limit": time_limit, "random_state": seed, "n_jobs": threads}
+    penalised = {"loss": loss, "penalty": penalty, "strength": strength, "l1_ratio": l1_ratio, "p": p, "fit_intercept": not no_intercept}
+    of_classes = {"class_weight": class_weight, "multiclass": multiclass, "calibration": calibration}
+    estimator = fitting.model_for(kind, {**penalised, **limits, **of_classes})
+    visible = progress if progress is not None else sys.stderr.isatty() and not quiet
+    outcome = fitting.fit(estimator, rows, held, visible)
+    save(estimator, model)
+    facts = {
+        "task": kind,
+        **_facts(estimator, rows, outcome),
+        "validation": None if held is None else scores(estimator, held.X, held.y),
+        "model": model,
+        "plot": plot,
+    }
+    if plot is not None:
+        plots.save(plots.history(estimator, x="seconds"), plot)
+    if as_json:
+        print_json(facts)
+    elif not quiet:
+        report(facts)
+    raise typer.Exit(_ending(facts, model))
+
+
+def _facts(model: Any, rows: Any, outcome: Any) -> dict[str, Any]:
+    from fenchel.cli import fitting
+
+    weights = fitting.weights_of(model)
+    return {
+        "rows": len(rows),
+        "features": weights.shape[1],
+        "classes": fitting.classes_of(model),
+        **fitting.described(model),
+        "tol": model.tol,
+        **fitting.certificate(model),
+        "interrupted": outcome.interrupted,
+        "seconds": outcome.seconds,
+        "nonzeros": int(np.count_nonzero(weights)),
+        "weights": weights.size,
+    }
+
+
+def _ending(facts: dict[str, Any], model: Path) -> int:
+    if facts["interrupted"]:
+        say(f"Interrupted: the best model so far is in {model}.")
+        return INTERRUPTED
+    return DONE if facts["converged"] or facts["tol"] == 0.0 else NOT_CERTIFIED
+
+
+def report(facts: dict[str, Any]) -> None:
+    """What a person wants to know about a model that was trained."""
+    from fenchel.cli.fitting import gap_in_words
+    from fenchel.cli.scores import in_words
+
+    classes = facts["classes"]
+    print_facts(
+        {
+            "rows": f"{facts['rows']:,}",
+            "features": f"{facts['features']:,}",
+            "task": facts["task"],
+            "classes": "" if classes is None else listed(classes),
+            "objective": _objective(facts),
+            "certificate": gap_in_words(facts["objective"], facts["dual_objective"], facts["gap"]),
+            "solver": f"{facts['solver']}, {facts['passes']:.4g} passes, {facts['seconds']:.2f} s",
+            "non-zero": f"{facts['nonzeros']:,} of {facts['weights']:,} weights",
+            "validation": "" if facts["validation"] is None else in_words(facts["validation"]),
+            "model": str(facts["model"]),
+            "plot": shown_path(facts["plot"]),
+        }
+    )
+
+
+def _objective(facts: dict[str, Any]) -> str:
+    penalty = f"penalty {facts['penalty']} of strength {facts['strength']:g}" if facts["penalty"] else "no penalty"
+    return f"{facts['objective']:.6g} ({facts['loss']} loss, {penalty})"
