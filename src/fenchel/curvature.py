@@ -24,9 +24,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack
 
+from fenchel.blas import one_thread
 from fenchel.compiled import kernel
-from fenchel.coordinate.gram import BLOCK, LARGEST_GRAM, gram, one_thread
-from fenchel.matrices import Design, in_parallel
+from fenchel.coordinate.gram import LARGEST_GRAM, gram
+from fenchel.matrices import BLOCK, Design, in_parallel
 from fenchel.numeric import TINY
 
 Inverse = Callable[[np.ndarray], np.ndarray]
@@ -236,7 +237,7 @@ def column_squares(design: Design, h: np.ndarray) -> np.ndarray:
 
 
 def _factorised(A: np.ndarray) -> Inverse:
-    """What takes b to A⁻¹b, for a positive semidefinite A, of which the lower triangle is read, with as little jitter as makes it definite."""
+    """What takes b to A⁻¹b, for a positive semidefinite A (its lower triangle is read), with as little jitter as makes it definite."""
     diagonal = A.diagonal().copy()
     jitter = JITTER * max(float(diagonal.mean()), TINY)
     with one_thread:

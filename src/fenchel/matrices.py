@@ -25,11 +25,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from fenchel.blas import one_thread
 from fenchel.compiled import compiled, kernel, reassociated
 from fenchel.storage import as_storage
 from fenchel.weights import Plain
 
 log = logging.getLogger("fenchel")
+BLOCK = 2048  # rows that BLAS is given at a time
 CROWDED = 0.05  # share of the entries that are stored
 PARALLEL_FROM = 2_000_000  # entries; below, starting threads costs more than it saves
 
@@ -438,13 +440,46 @@ class Design:
         """X·w, for one weight vector or one per output."""
         if not w.any():
             return np.zeros((self.m, *w.shape[1:]))
-        product = self._product(w[: self.columns], forward=not self.by_columns, size=self.m)
+        dense = w.ndim == 2 and not sp.issparse(self.storage)
+        product = self._blocks(w) if dense else self._product(w[: self.columns], forward=not self.by_columns, size=self.m)
         return product + self.intercept * w[-1] if self.intercept else product
 
     def rmatvec(self, a: np.ndarray) -> np.ndarray:
         """Xᵀ·a, for one number a row or one per output."""
-        product = self._product(a, forward=self.by_columns, size=self.columns)
+        dense = a.ndim == 2 and not sp.issparse(self.storage)
+        product = self._transposed_blocks(a) if dense else self._product(a, forward=self.by_columns, size=self.columns)
         return np.concatenate([product, [self.intercept * a.sum(axis=0)]]) if self.intercept else product
+
+    def _blocks(self, w: np.ndarray) -> np.ndarray:
+        """X·w for several outputs of a dense matrix, which BLAS is made for."""
+        out = np.empty((self.m, w.shape[1]))
+
+        def multiply(first: int, last: int) -> None:
+            for a in range(first, last, BLOCK):
+                b = min(a + BLOCK, last)
+                np.matmul(self.storage[a:b].astype(np.float64, copy=False), w[: self.columns], out=out[a:b])
+
+        with one_thread:
+            in_parallel([(multiply, a, b) for a, b in self._row_shares()])
+        return out
+
+    def _transposed_blocks(self, rows: np.ndarray) -> np.ndarray:
+        """Xᵀ·a for several outputs of a dense matrix."""
+        shares = self._row_shares()
+        parts = [np.zeros((self.columns, rows.shape[1])) for _ in shares]
+
+        def add(first: int, last: int, total: np.ndarray) -> None:
+            for a in range(first, last, BLOCK):
+                b = min(a + BLOCK, last)
+                total += self.storage[a:b].astype(np.float64, copy=False).T @ rows[a:b]
+
+        with one_thread:
+            in_parallel([(add, a, b, part) for (a, b), part in zip(shares, parts, strict=True)])
+        return sum(parts[1:], start=parts[0])
+
+    def _row_shares(self) -> list[tuple[int, int]]:
+        threads = self.threads if self.nnz >= PARALLEL_FROM else 1
+        return list(itertools.pairwise(np.linspace(0, self.m, threads + 1).astype(int).tolist()))
 
     def _product(self, operand: np.ndarray, forward: bool, size: int) -> np.ndarray:
         lines, count = self._lines

@@ -2,47 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import threading
-from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
-from fenchel.matrices import in_parallel
+from fenchel.matrices import BLOCK, in_parallel
 
-BLOCK = 2048  # rows
 LARGEST_GRAM = 2000  # columns
 NEIGHBOURS = 64  # rows of a sample that lie together
-
-
-@functools.cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-class _OneThread:
-    """A context in which BLAS uses one thread, for as long as any thread of ours is in it: its setting is the whole process's."""
-
-    def __init__(self) -> None:
-        self.lock, self.inside = threading.Lock(), 0
-        self.limited: Any = None
-
-    def __enter__(self) -> None:
-        with self.lock:
-            if self.inside == 0:
-                self.limited = _controller().limit(limits=1, user_api="blas")
-            self.inside += 1
-
-    def __exit__(self, *error: Any) -> None:
-        with self.lock:
-            self.inside -= 1
-            if self.inside == 0:
-                self.limited.restore_original_limits()
-
-
-# Several threads of BLAS wait for each other, for long if the machine is busy, and these matrices are small.
-one_thread = _OneThread()
 
 
 def gram(columns: np.ndarray, left: np.ndarray, right: np.ndarray | None, h: np.ndarray, threads: int) -> np.ndarray:

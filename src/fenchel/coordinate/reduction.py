@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fenchel.coordinate.gram import gram, one_thread
+from fenchel.blas import one_thread
+from fenchel.coordinate.gram import gram
 from fenchel.losses import Squared
 from fenchel.problem import Problem
 from fenchel.result import Iterate, Result

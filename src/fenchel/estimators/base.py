@@ -25,7 +25,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from fenchel.driver import Evaluation, solve
 from fenchel.estimators.advice import advice
-from fenchel.estimators.rows import distinct_rows
+from fenchel.estimators.rows import distinct_rows, filled_in
 from fenchel.matrices import available_threads
 from fenchel.problem import FREE, Problem
 from fenchel.regularizers import L2
@@ -83,7 +83,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     def _learn(self, X: Any, y: Any, codes: np.ndarray, weight: np.ndarray, form: Formulation) -> list[Result]:
         """Solve one problem for every target that ``codes`` make, and keep what was found."""
         self._played: list[Result] | None = None  # what ``partial_fit`` would have gone on from
-        rows, codes, weights = distinct_rows(X, codes, weight)
+        rows, codes, weights = distinct_rows(filled_in(X), codes, weight)
         targets = self._targets(codes)
         problem = self._problem(rows, targets[0], form, weights)
         context = self._init_callback_context(max_subtasks=None)

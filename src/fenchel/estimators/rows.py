@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+FULL = 2 / 3  # of the entries
 FEW = 2000  # rows; with more of them sorting would cost what it saves
 
 
@@ -33,6 +34,12 @@ def distinct_rows(X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[Any, np.nd
     order = sorted(first)
     rows = np.array([first[key] for key in order])
     return X[rows], y[rows], np.array([total[key] for key in order])
+
+
+def filled_in(X: Any) -> Any:
+    """X, or as an ordinary array where that takes less memory: where more than two thirds of a sparse matrix are stored."""
+    full = sp.issparse(X) and X.nnz > FULL * X.shape[0] * X.shape[1]
+    return X.toarray() if full else X
 
 
 def distinct_in_folds(X: Any, y: np.ndarray, weight: np.ndarray, splits: list[Any]) -> tuple[Any, np.ndarray, np.ndarray, list[Any]]:

@@ -23,10 +23,11 @@ from functools import cached_property
 
 import numpy as np
 
+from fenchel.blas import one_thread
 from fenchel.compiled import kernel
 from fenchel.coordinate.columns import Columns
 from fenchel.coordinate.descent import Descent
-from fenchel.coordinate.gram import LARGEST_GRAM, Products, evenly_spread, gram, one_thread
+from fenchel.coordinate.gram import LARGEST_GRAM, Products, evenly_spread, gram
 from fenchel.coordinate.newton import minimise_by_gram, minimise_by_rows
 from fenchel.coordinate.quadratic import Model, Residual, minimise_by_columns
 from fenchel.losses import Squared
