@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import fenchel as fl
-from fenchel.datasets import catalogue, fetch, store
-from fenchel.datasets.catalogue import Entry, Split
+from fenchel.datasets.store import catalogue, fetch, store
+from fenchel.datasets.store.catalogue import Entry, Split
 
 ROWS = b"+1 1:0.5 3:2\n-1 2:1\n+1 3:1\n"
 HERE = [(known.name, known.split) for known in fl.datasets.available() if known.where is not None]

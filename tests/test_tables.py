@@ -21,8 +21,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fenchel as fl
-from fenchel.datasets import Data, Encoding, bounds, columns, tables
-from fenchel.datasets.encoding import Column
+from fenchel.datasets import Data, Encoding, bounds
+from fenchel.datasets.tables import columns
+from fenchel.datasets.tables import read as tables
+from fenchel.datasets.tables.encoding import Column
 
 CARS = "hp,fuel,old,class\n90,diesel,true,slow\n120,petrol,false,fast\n75.5,,true,slow\n"
 CAR_ROWS = [[90, 0, 1, 0, 1], [120, 0, 0, 1, 0], [75.5, 1, 0, 0, 1]]

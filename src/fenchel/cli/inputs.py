@@ -71,7 +71,7 @@ def refuse_for_names(source: str, columns: Columns) -> None:
 
 def check_known(source: str) -> None:
     """Refuse what is neither a file nor a name, and tell what is near."""
-    from fenchel.datasets.catalogue import entries
+    from fenchel.datasets.store.catalogue import entries
 
     name = source.partition(":")[0]
     if name not in entries():
@@ -93,7 +93,7 @@ def _by_name(source: str) -> Data:
 
 def task_of(asked: str, source: str, y: Any) -> str:
     """classify or regress, as asked, as known of a data set, or by the look of the labels."""
-    from fenchel.datasets.catalogue import entries
+    from fenchel.datasets.store.catalogue import entries
 
     if checked_choice("task", asked, TASKS) != "auto":
         if asked == "regress" and y.dtype.kind not in "fiub":
@@ -153,10 +153,10 @@ def _is_table(source: str, format: str | None) -> bool:
 def _numbers_only(model: Any, source: str, columns: Columns) -> Encoding:
     """The encoding of a table for a model that knows nothing but numbers."""
     from fenchel.datasets import Column, Encoding
-    from fenchel.datasets.columns import kind
-    from fenchel.datasets.encoding import TARGETS
     from fenchel.datasets.formats import format_of
-    from fenchel.datasets.tables import read_table
+    from fenchel.datasets.tables.columns import kind
+    from fenchel.datasets.tables.encoding import TARGETS
+    from fenchel.datasets.tables.read import read_table
 
     table = read_table(Path(source), format_of(Path(source), columns.format), [])
     named = [name for name in table.column_names if name == columns.target or (columns.target is None and name.lower() in TARGETS)]

@@ -25,14 +25,14 @@ And data with known answers:
 from __future__ import annotations
 
 from fenchel.datasets.data import Data
-from fenchel.datasets.encoding import Column, Encoding
-from fenchel.datasets.fetch import ChecksumError
 from fenchel.datasets.formats import read, write
 from fenchel.datasets.generate import make_gaussians, make_text, make_wide, with_noise_features
-from fenchel.datasets.store import Listing, available, load, path
+from fenchel.datasets.store.fetch import ChecksumError
+from fenchel.datasets.store.store import Listing, available, load, path
 from fenchel.datasets.structures import make_ranking, make_rna, make_sequences
-from fenchel.datasets.svmlight import read_svmlight
-from fenchel.datasets.writer import write_svmlight
+from fenchel.datasets.svmlight.reader import read_svmlight
+from fenchel.datasets.svmlight.writer import write_svmlight
+from fenchel.datasets.tables.encoding import Column, Encoding
 
 __all__ = [
     "ChecksumError",

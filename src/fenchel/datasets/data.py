@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 if TYPE_CHECKING:
-    from fenchel.datasets.encoding import Encoding
+    from fenchel.datasets.tables.encoding import Encoding
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,12 @@ import numpy as np
 
 from fenchel.checks import checked_whole
 from fenchel.datasets.data import Data
-from fenchel.datasets.encoding import Encoding
 from fenchel.datasets.files import OPENERS, writing
 from fenchel.datasets.npz import read_npz, write_npz
-from fenchel.datasets.svmlight import read_svmlight
-from fenchel.datasets.tables import read_table, write_table
-from fenchel.datasets.writer import write_svmlight
+from fenchel.datasets.svmlight.reader import read_svmlight
+from fenchel.datasets.svmlight.writer import write_svmlight
+from fenchel.datasets.tables.encoding import Encoding
+from fenchel.datasets.tables.read import read_table, write_table
 from fenchel.registry import checked_choice
 
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fenchel.datasets.files import Lines, name_of, open_binary
-from fenchel.datasets.parse import HIGHEST_INDEX, Rules
-from fenchel.datasets.pieces import Gathering, gather
+from fenchel.datasets.svmlight.parse import HIGHEST_INDEX, Rules
+from fenchel.datasets.svmlight.pieces import Gathering, gather
 from fenchel.matrices import available_threads
 from fenchel.storage import INT32_MAX
 

@@ -1,7 +1,7 @@
 """Floats to the shortest decimals that are read back as the same floats, in compiled code.
 
 The first 18 digits of x are those of x·10^k, computed from the leading 128 bits of 5^k; rounded to fewer, they are tried on the
-reader itself (:mod:`fenchel.datasets.floats`), so that what is written is right even where it might not be the shortest.
+reader itself (:mod:`fenchel.datasets.svmlight.floats`), so that what is written is right even where it might not be the shortest.
 Decimals of 15 digits (6, of float32 numbers) survive the way to a float and back, so shorter ones show as zeros at the end.
 """
 
@@ -10,8 +10,24 @@ from __future__ import annotations
 import numpy as np
 
 from fenchel.compiled import compiled, inlined, kernel
-from fenchel.datasets.floats import DOT, EXPONENT, FIVES, LEAST, MINUS, MOST, NONE, PLUS, TENS, U1, U10, U52, ZERO, nearest, product
-from fenchel.datasets.parse import COLON, NEWLINE
+from fenchel.datasets.svmlight.floats import (
+    DOT,
+    EXPONENT,
+    FIVES,
+    LEAST,
+    MINUS,
+    MOST,
+    NONE,
+    PLUS,
+    TENS,
+    U1,
+    U10,
+    U52,
+    ZERO,
+    nearest,
+    product,
+)
+from fenchel.datasets.svmlight.parse import COLON, NEWLINE
 
 LONGEST = 24  # characters of a number, as in -2.2250738585072014e-308
 ENTRY_ROOM = 1 + 20 + 1 + LONGEST

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.datasets import faults
 from fenchel.datasets.files import Damaged, Lines
-from fenchel.datasets.floats import PADDING
-from fenchel.datasets.parse import FINE, FINITE, HIGHEST_INDEX, Rules, State, parse
+from fenchel.datasets.svmlight import faults
+from fenchel.datasets.svmlight.floats import PADDING
+from fenchel.datasets.svmlight.parse import FINE, FINITE, HIGHEST_INDEX, Rules, State, parse
 from fenchel.matrices import in_parallel
 from fenchel.storage import INT32_MAX
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.datasets.decimals import ENTRY_ROOM, put_rows
 from fenchel.datasets.files import writing
-from fenchel.datasets.parse import HIGHEST_QID
+from fenchel.datasets.svmlight.decimals import ENTRY_ROOM, put_rows
+from fenchel.datasets.svmlight.parse import HIGHEST_QID
 from fenchel.storage import as_storage
 
 ENTRIES = 1 << 18  # written at a time

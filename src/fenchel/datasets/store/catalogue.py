@@ -66,7 +66,7 @@ def entries() -> dict[str, Entry]:
     >>> entries()["a9a"].rows("test")
     16281
     """
-    table = tomllib.loads(resources.files("fenchel.datasets").joinpath("registry.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads(resources.files("fenchel.datasets.store").joinpath("registry.toml").read_text(encoding="utf-8"))
     known = {name: _entry(name, facts) for name, facts in table.items()}
     return {name: replace(entry, splits=known[entry.base].splits) if entry.base else entry for name, entry in known.items()}
 

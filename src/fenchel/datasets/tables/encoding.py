@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.datasets import columns as arrow
 from fenchel.datasets.data import Data
+from fenchel.datasets.tables import columns as arrow
 from fenchel.registry import checked_choice, near
 
 TARGETS = ("target", "label", "class", "y")
@@ -124,14 +124,14 @@ class Encoding:
 
     def to_json(self) -> str:
         """The encoding as JSON text."""
-        from fenchel.datasets.encoding_json import dumps
+        from fenchel.datasets.tables.encoding_json import dumps
 
         return dumps(self)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Encoding:
         """The encoding in a JSON text, which is checked: it may come from anywhere."""
-        from fenchel.datasets.encoding_json import loads
+        from fenchel.datasets.tables.encoding_json import loads
 
         return loads(text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from fenchel.datasets.parse import FINITE, HIGH, INDEX, LABEL, NO_QID, ORDER, QID, VALUE, Rules
+from fenchel.datasets.svmlight.parse import FINITE, HIGH, INDEX, LABEL, NO_QID, ORDER, QID, VALUE, Rules
 
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 WORD = re.compile(rb"[^\s#]*")

@@ -7,7 +7,7 @@ import json
 import math
 from typing import Any
 
-from fenchel.datasets.encoding import FORMAT, Column, Encoding
+from fenchel.datasets.tables.encoding import FORMAT, Column, Encoding
 
 MOST_COLUMNS = 2**31 - 1
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.datasets import catalogue, fetch, text
-from fenchel.datasets.catalogue import Entry, Split
 from fenchel.datasets.data import Data
 from fenchel.datasets.generate import with_noise_features
-from fenchel.datasets.svmlight import read_svmlight
-from fenchel.datasets.writer import write_svmlight
+from fenchel.datasets.store import catalogue, converters, fetch
+from fenchel.datasets.store.catalogue import Entry, Split
+from fenchel.datasets.svmlight.reader import read_svmlight
+from fenchel.datasets.svmlight.writer import write_svmlight
 
 COMPRESSED = ("", ".xz", ".bz2", ".gz")
 
@@ -148,7 +148,7 @@ def _fetched(entry: Entry, part: Split, download: bool, progress: bool) -> Path:
 
 def _converted(file: Path, layout: str) -> Path:
     try:
-        X, y = text.CONVERTERS[layout](file)
+        X, y = converters.CONVERTERS[layout](file)
     except (ValueError, UnicodeDecodeError) as error:
         raise fetch.ChecksumError(f"What was downloaded as {file.name} is not what it should be ({error}), and was not kept.") from None
     kept = file.with_name("converted")
@@ -172,7 +172,7 @@ def _check_contents(entry: Entry, part: Split, loaded: tuple[Any, np.ndarray, An
 def _read(entry: Entry, part: Split, file: Path) -> tuple[Any, np.ndarray, np.ndarray | None]:
     X, y, *qid = read_svmlight(file, entry.features, qid=entry.layout == "letor")
     if part.beside_file is not None:
-        return X, y, text.query_ids(_beside(file, part.beside_file), len(y))
+        return X, y, converters.query_ids(_beside(file, part.beside_file), len(y))
     return X, y, qid[0] if qid else None
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.compiled import compiled, inlined, kernel
-from fenchel.datasets.floats import MINUS, PLUS, before, decimal, digit, number, others, word
+from fenchel.datasets.svmlight.floats import MINUS, PLUS, before, decimal, digit, number, others, word
 
 NEWLINE, HASH, COMMA, COLON, Q, I, D = (ord(c) for c in "\n#,:qid")
 BLANK = np.array([chr(byte) in " \t\v\f\r" for byte in range(256)])
