@@ -529,3 +529,14 @@ def test_exit_codes_are_in_the_help():
 )
 def test_certificates_in_words(numbers, words):
     assert gap_in_words(*numbers).startswith(words)
+
+
+def test_a_model_remembers_what_the_text_calls_its_first_column(tmp_path):
+    (tmp_path / "zero.svm").write_text("1 0:1 1:2\n-1 0:-1 1:1\n" * 5)
+    (tmp_path / "new.svm").write_text("1 1:1\n")
+    (tmp_path / "same.svm").write_text("1 0:0 1:1\n")
+    model = tmp_path / "m.fenchel"
+    fenchel("train", tmp_path / "zero.svm", "--model", model, "--task", "classify")
+    scores = [fenchel("predict", model, tmp_path / name, "--scores").stdout for name in ("new.svm", "same.svm")]
+    assert scores[0] == scores[1]
+    assert fl.load(model).index_base_ == 0

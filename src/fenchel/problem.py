@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq, minimize, minimize_scalar
 
 from fenchel.checks import checked_labels, checked_weights
 from fenchel.intercept import Free
@@ -196,6 +195,8 @@ class Problem(Objective):
         far = math.isfinite(wanted) and objective - best > FAR * (objective - wanted)
         if best >= wanted or far or value(0.999 * corner) <= best:
             return best
+        from scipy.optimize import minimize_scalar  # here, for it is a third of what importing fenchel takes
+
         found = minimize_scalar(lambda c: -value(c), bounds=(0.0, corner), method="bounded", options={"maxiter": SCALING_STEPS})
         return max(best, -float(found.fun))
 
@@ -203,6 +204,8 @@ class Problem(Objective):
 
     def best_intercept(self, z: np.ndarray) -> Any:
         """The b that minimises the mean loss of z + b, for a smooth loss: where the weighted slopes add up to 0."""
+        from scipy.optimize import brentq
+
         if self.vector_valued:
             return self._best_intercepts(z)
 
@@ -223,6 +226,7 @@ class Problem(Objective):
 
     def _best_intercepts(self, z: np.ndarray) -> np.ndarray:
         """The same, one for each class."""
+        from scipy.optimize import minimize
 
         def value_and_slope(b: np.ndarray) -> tuple[float, np.ndarray]:
             return self.mean_loss(z + b), -(self.slopes(z + b, self.y).T @ self.share)

@@ -42,7 +42,7 @@ def held_out(data: Data, validation: str | None, seed: int, format: str | None) 
     try:
         share = float(validation)
     except ValueError:
-        other = like(data.encoding, data.X.shape[1], validation, format)
+        other = like(data, validation, format)
         if other.y is None:
             raise ValueError(f"{validation} has no labels to judge the model by: give rows with the target column.") from None
         return data, other
@@ -93,7 +93,9 @@ def _keep_names(model: Any, data: Data) -> None:
     """How tables become numbers goes with the model; so do the names of columns that came without a table."""
     if data.encoding is not None:
         model.encoding_ = data.encoding
-    elif data.feature_names is not None:
+    if data.index_base is not None:
+        model.index_base_ = data.index_base
+    if data.encoding is None and data.feature_names is not None:
         model.feature_names_ = np.array(data.feature_names, dtype=object)
 
 

@@ -41,14 +41,15 @@ class Columns(NamedTuple):
 AS_IT_IS = Columns()
 
 
-def read(source: str, columns: Columns = AS_IT_IS, encoding: Encoding | None = None) -> Data:
+def read(source: str, columns: Columns = AS_IT_IS, encoding: Encoding | None = None, index_base: int | None = None) -> Data:
     """Rows and labels from a file, or from a data set by name."""
     from fenchel import datasets
 
     if not Path(source).exists():
         refuse_for_names(source, columns)
         return _by_name(source)
-    return datasets.read(source, encoding=encoding, **columns.arguments())
+    known: dict[str, Any] = {} if index_base is None else {"index_base": index_base}
+    return datasets.read(source, encoding=encoding, **columns.arguments(), **known)
 
 
 def to_learn_from(source: str, columns: Columns) -> Data:
@@ -129,19 +130,20 @@ def as_model_expects(model: Any, source: str, columns: Columns = AS_IT_IS) -> Da
             encoding = _numbers_only(model, source, columns)
         data = read(source, Columns(format=columns.format), encoding)
     else:
-        data = read(source, columns)
+        data = read(source, columns, index_base=getattr(model, "index_base_", None))
     exact = getattr(model, "encoding_", None) is not None
     return replace(data, X=widened(data.X, int(model.n_features_in_), source, table or exact))
 
 
-def like(encoding: Encoding | None, n: int, source: str, format: str | None) -> Data:
+def like(data: Data, source: str, format: str | None) -> Data:
     """Rows to judge a model on while it learns: with the columns of the training rows."""
-    return as_model_expects(_Expecting(encoding, n), source, Columns(format=format))
+    return as_model_expects(_Expecting(data.encoding, data.X.shape[1], data.index_base), source, Columns(format=format))
 
 
 class _Expecting(NamedTuple):
     encoding_: Any
     n_features_in_: int
+    index_base_: int | None
 
 
 def _is_table(source: str, format: str | None) -> bool:

@@ -18,7 +18,7 @@ class Data:
     """A data set in memory: ``X, y = data``, or ``X, y, qid = data`` for one with queries.
 
     ``y`` is None for a table without its target column, as one to predict may be. ``encoding`` tells how a table's columns became
-    those of ``X``, and makes the same columns of the next table.
+    those of ``X``, and makes the same columns of the next table; ``index_base`` is what svmlight text calls its first column.
 
     >>> X, y = Data(np.eye(2), np.array([1.0, -1.0]), name="two")
     >>> Data(X, y, name="two")
@@ -33,6 +33,7 @@ class Data:
     name: str = ""
     encoding: Encoding | None = None
     sample_weight: np.ndarray | None = None
+    index_base: int | None = None
 
     def __iter__(self) -> Iterator[Any]:
         yield from (self.X, self.y) if self.qid is None else (self.X, self.y, self.qid)

@@ -14,7 +14,7 @@ from fenchel.checks import checked_whole
 from fenchel.datasets.data import Data
 from fenchel.datasets.files import OPENERS, writing
 from fenchel.datasets.npz import read_npz, write_npz
-from fenchel.datasets.svmlight.reader import read_svmlight
+from fenchel.datasets.svmlight.reader import read_parts
 from fenchel.datasets.svmlight.writer import write_svmlight
 from fenchel.datasets.tables.encoding import Encoding
 from fenchel.datasets.tables.read import read_table, write_table
@@ -37,13 +37,14 @@ def read(
     drop: str | Sequence[str] = (),
     missing: str | None = None,
     max_categories: int | None = None,
+    index_base: int | str = "auto",
 ) -> Data:
     """Data in a file, by its ending or by ``format``: .csv and .tsv, .parquet, .npz, and svmlight text for any other ending.
 
     Text may be compressed (.gz, .bz2, .xz). Of a table, ``target`` names the column to learn, ``features`` those to learn from, ``drop``
     those to leave out, ``sample_weight`` the one with the weights of rows; how columns become features, and what ``missing``
     and ``max_categories`` do, is told at ``Encoding``. A table to predict is read with the ``encoding`` of the one learnt from. Of svmlight
-    text, ``features`` is the number of columns.
+    text, ``features`` is the number of columns, and ``index_base`` the index of the first, as in ``read_svmlight``.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -66,7 +67,7 @@ def read(
     else:
         for name in [*given, *(["encoding"] if encoding is not None else [])]:
             raise ValueError(f"{name}= is for tables, and {path} is read as {format}: leave it out, or give format=.")
-        data = _read_svmlight(path, features, dtype) if format == "svmlight" else _read_npz(path, features, dtype)
+        data = _read_svmlight(path, features, dtype, index_base) if format == "svmlight" else _read_npz(path, features, dtype)
     return replace(data, name=path.name)
 
 
@@ -89,10 +90,10 @@ def format_of(path: Path, format: str | None) -> str:
     return ENDINGS.get(plain.suffix.lower(), "svmlight")
 
 
-def _read_svmlight(path: Path, features: Any, dtype: Any) -> Data:
+def _read_svmlight(path: Path, features: Any, dtype: Any, index_base: int | str) -> Data:
     columns = None if features is None else checked_whole("features", features)
-    X, y, *qid = read_svmlight(path, columns, dtype=dtype, qid=_has_queries(path))
-    return Data(X, y, qid=qid[0] if qid else None)
+    found = read_parts(path, columns, dtype, index_base, multilabel=False, qid=_has_queries(path))
+    return Data(found.X, found.y, qid=found.qid, index_base=found.index_base)
 
 
 def _has_queries(path: Path) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize as scipy_minimize
 
 from fenchel.problem import Problem
 from fenchel.result import Iterate
@@ -41,6 +40,8 @@ def lbfgs(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, 
         return problem.objective(w, z), (problem.penalty_gradient(w) - v).reshape(-1)
 
     def run(callback: Callable[[np.ndarray], None]) -> None:
+        from scipy.optimize import minimize as scipy_minimize  # here, for it is a third of what importing fenchel takes
+
         w = problem.origin if start is None else start.w
         options = {"maxcor": memory, "maxiter": 10**9, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0, "maxls": 50}
         scipy_minimize(

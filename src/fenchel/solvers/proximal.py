@@ -23,7 +23,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from fenchel.checks import is_number
 from fenchel.compiled import compiled
@@ -88,6 +87,8 @@ def best_single_tau(l2: float, G: float, R: float, T: float) -> float:
 
     if excess(0.0) <= 0.0:
         return 0.0
+    from scipy.optimize import brentq  # here, for it takes long to import
+
     return float(brentq(excess, 0.0, G * math.sqrt(T) / (2.0 * R), xtol=1e-300, rtol=1e-12))
 
 

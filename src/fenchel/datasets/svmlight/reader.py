@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,6 +46,23 @@ def read_svmlight(
     >>> X.shape, y.tolist()
     ((2, 3), [1.0, -1.0])
     """
+    found = read_parts(path, features, dtype, index_base, multilabel, qid, threads)
+    return (found.X, found.y, found.qid) if qid else (found.X, found.y)
+
+
+class Parts(NamedTuple):
+    """What a file holds, and the index that its first column has."""
+
+    X: sp.csr_array
+    y: Any
+    qid: np.ndarray | None
+    index_base: int
+
+
+def read_parts(
+    path: Any, features: int | None, dtype: Any, index_base: int | str, multilabel: bool, qid: bool, threads: int | None = None
+) -> Parts:
+    """The same as :func:`read_svmlight`, and the index of the first column."""
     if index_base not in BASES:
         raise ValueError(f"index_base={index_base!r}: the first column has the index 0 or 1; 'auto' finds out.")
     if np.dtype(dtype) not in (np.float64, np.float32):
@@ -57,9 +74,9 @@ def read_svmlight(
     if found.fault:
         line, column, sentence = found.fault
         raise ValueError(f"{name}, line {line}{f', column {column}' if column else ''}: {sentence}")
-    X = _matrix(found, _first_column(found, name))
+    base = _first_column(found, name)
     y = _label_sets(found) if multilabel else found.labels.finish()
-    return (X, y, found.qids.finish()) if qid else (X, y)
+    return Parts(_matrix(found, base), y, found.qids.finish() if qid else None, base)
 
 
 def _count(value: int | None, name: str) -> int | None:
