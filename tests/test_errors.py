@@ -122,3 +122,12 @@ def test_history_tells_its_columns():
     with pytest.raises(KeyError, match="the columns are passes"):
         history["loss"]
     assert "\n" not in repr(history)
+
+
+def test_parameters_that_do_not_fit_are_told_with_those_that_do():
+    with pytest.raises(TypeError, match=r"ElasticNet takes l2, l1 .*the regularizer.*fenchel\.estimators\.ElasticNet"):
+        fl.ElasticNet(alpha=1.0)
+    with pytest.raises(TypeError, match=r"Hinge takes no parameters"):
+        fl.Hinge(2.0)
+    with pytest.raises(TypeError, match=r"Huber takes delta"):
+        fl.Huber(gamma=1.0)

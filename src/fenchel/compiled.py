@@ -92,7 +92,11 @@ def _construct_with_checks(cls: Any) -> None:
 
     @functools.wraps(plain_new)
     def __new__(klass: Any, *args: Any, **kwargs: Any) -> Any:
-        plain = plain_new(klass, *args, **kwargs)
+        try:
+            plain = plain_new(klass, *args, **kwargs)
+        except TypeError as error:
+            note = getattr(klass, "often_meant", "give no others, and all that have no default")
+            raise TypeError(f"{klass.__name__} takes {', '.join(cls._fields) or 'no parameters'} ({error}): {note}.") from None
         values = [
             convert(v, f"{klass.__name__}({f}=...)") if convert else v for v, convert, f in zip(plain, converters, cls._fields, strict=True)
         ]

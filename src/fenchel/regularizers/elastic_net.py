@@ -21,6 +21,8 @@ class ElasticNet(NamedTuple):
     l2: float
     l1: float
 
+    often_meant = "this is the regularizer, scikit-learn's estimator of that name is fenchel.estimators.ElasticNet"
+
     @property
     def separable(self):
         return True
