@@ -103,6 +103,8 @@ class LinearSVR(SklearnParameters, Regressor):
     [2.5]
     """
 
+    listed_intercept = True
+
     def __init__(
         self,
         *,

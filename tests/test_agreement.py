@@ -1,0 +1,175 @@
+"""The drop-ins and scikit-learn's own classes, both solved tightly, agree in objective and predictions on data sets of many kinds.
+
+Ours may reach less than theirs, never more. Predictions are compared wherever our lower bound proves theirs near enough to the
+optimum; everywhere but for SGD it must.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn.datasets
+import sklearn.linear_model
+import sklearn.svm
+from sklearn.preprocessing import StandardScaler
+
+import fenchel as fl
+from fenchel import estimators
+from tests import scikit_objectives as objectives
+
+AGREE = 1e-4  # relative, in objective and predictions
+NEAR = 1e-9  # of the objective: so near to the minimum that predictions have settled to AGREE
+
+
+class Pair(NamedTuple):
+    """A drop-in's parameters, those that make scikit-learn's own class most accurate, and its objective."""
+
+    name: str
+    params: dict[str, Any]
+    theirs: dict[str, Any]
+    objective: Any
+    exact: bool = True  # whether scikit-learn's own gets near the minimum
+
+
+TIGHT = {"tol": 1e-12, "max_iter": 100_000}
+LIBLINEAR = {"tol": 1e-10, "max_iter": 1_000_000, "random_state": 0}
+CLASSIFIERS = {
+    "logistic": Pair("LogisticRegression", {"C": 0.5}, {"solver": "newton-cholesky", **TIGHT}, objectives.logistic),
+    "logistic wide": Pair("LogisticRegression", {"C": 2.0}, {"solver": "lbfgs", **TIGHT}, objectives.logistic),
+    "logistic l1": Pair("LogisticRegression", {"C": 0.3, "l1_ratio": 1.0}, {"solver": "saga", **TIGHT}, objectives.logistic),
+    "logistic elastic": Pair("LogisticRegression", {"C": 0.3, "l1_ratio": 0.4}, {"solver": "saga", **TIGHT}, objectives.logistic),
+    "svc squared": Pair("LinearSVC", {"C": 0.2}, {"dual": False, **LIBLINEAR}, objectives.svc),
+    "svc hinge": Pair("LinearSVC", {"C": 0.1, "loss": "hinge"}, {"dual": True, **LIBLINEAR}, objectives.svc),
+    "svc l1": Pair("LinearSVC", {"C": 0.2, "penalty": "l1"}, {"dual": False, **LIBLINEAR}, objectives.svc),
+    "svc scaled": Pair("LinearSVC", {"C": 0.2, "intercept_scaling": 10.0}, {"dual": False, **LIBLINEAR}, objectives.svc),
+    "svc together": Pair("LinearSVC", {"C": 0.1, "multi_class": "crammer_singer"}, LIBLINEAR, objectives.svc),
+    "sgd hinge": Pair("SGDClassifier", {"alpha": 0.01}, {"random_state": 0}, objectives.sgd, exact=False),
+    "sgd log": Pair("SGDClassifier", {"alpha": 0.01, "loss": "log_loss"}, {"random_state": 0}, objectives.sgd, exact=False),
+    "sgd huber": Pair("SGDClassifier", {"alpha": 0.01, "loss": "modified_huber"}, {"random_state": 0}, objectives.sgd, exact=False),
+    "sgd elastic": Pair(
+        "SGDClassifier",
+        {"alpha": 0.01, "loss": "squared_hinge", "penalty": "elasticnet"},
+        {"random_state": 0},
+        objectives.sgd,
+        exact=False,
+    ),
+}
+REGRESSORS = {
+    "ridge": Pair("Ridge", {"alpha": 2.0}, {"solver": "sparse_cg", **TIGHT}, objectives.ridge),
+    "lasso": Pair("Lasso", {"alpha": 0.05}, TIGHT, objectives.elastic_net),
+    "lasso positive": Pair("Lasso", {"alpha": 0.05, "positive": True}, TIGHT, objectives.elastic_net),
+    "elastic net": Pair("ElasticNet", {"alpha": 0.1, "l1_ratio": 0.3}, TIGHT, objectives.elastic_net),
+    "svr": Pair("LinearSVR", {"C": 0.1, "epsilon": 0.1}, {"dual": True, **LIBLINEAR}, objectives.svr),
+    "svr squared": Pair(
+        "LinearSVR", {"C": 0.1, "epsilon": 0.1, "loss": "squared_epsilon_insensitive"}, {"dual": False, **LIBLINEAR}, objectives.svr
+    ),
+    "sgd": Pair("SGDRegressor", {"alpha": 0.01}, {"random_state": 0}, objectives.sgd, exact=False),
+    "sgd huber": Pair("SGDRegressor", {"alpha": 0.01, "loss": "huber"}, {"random_state": 0}, objectives.sgd, exact=False),
+}
+ONE_OUTPUT = ("svr", "svr squared", "sgd", "sgd huber")  # scikit-learn's take a single column of targets
+
+
+def scaled(load):
+    X, y = load(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+def standard(y):
+    return (y - y.mean(axis=0)) / y.std(axis=0)
+
+
+def random_sparse(m, n, density, seed):
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((m, n), density=density, format="csr", rng=rng, data_sampler=rng.standard_normal)
+    return X, X @ rng.standard_normal(n) + 0.3 * rng.standard_normal(m)
+
+
+def wide():
+    X, y, _ = fl.datasets.make_wide(120, n=400, informative=8, nonzeros=20)
+    return X, standard(y)
+
+
+CLASSES = {
+    "iris": lambda: scaled(sklearn.datasets.load_iris),
+    "wine": lambda: scaled(sklearn.datasets.load_wine),
+    "breast cancer": lambda: scaled(sklearn.datasets.load_breast_cancer),
+    "digits": lambda: tuple(part[:600] for part in scaled(sklearn.datasets.load_digits)),
+    "text": lambda: fl.datasets.make_text(800, n=300, nonzeros=15),
+    "sparse": lambda: (lambda X, y: (X, np.where(y > 0.0, "up", "down")))(*random_sparse(500, 60, 0.1, 1)),
+}
+NUMBERS = {
+    "diabetes": lambda: (lambda X, y: (X, standard(y)))(*scaled(sklearn.datasets.load_diabetes)),
+    "linnerud": lambda: (lambda X, y: (X, standard(y)))(*scaled(sklearn.datasets.load_linnerud)),
+    "wide": wide,
+    "tall": lambda: random_sparse(2000, 15, 0.5, 2),
+    "sparse": lambda: random_sparse(300, 80, 0.1, 3),
+}
+REAL_CLASSES = ("a9a", "duke", "ijcnn1", "diabetes", "usps")
+REAL_NUMBERS = ("abalone", "bodyfat", "cadata")
+
+
+@functools.cache
+def data_set(kind: str, name: str) -> tuple[Any, np.ndarray]:
+    return (CLASSES if kind == "classes" else NUMBERS)[name]()
+
+
+def weights(m):
+    """0 for some rows, 1 on average."""
+    s = np.random.default_rng(7).integers(0, 5, m).astype(float)
+    return s * (m / s.sum())
+
+
+def check(pair: Pair, X, y, s, **options) -> None:
+    """The law: objective not above theirs, predictions as theirs, certificate as recomputed."""
+    ours = getattr(estimators, pair.name)(**pair.params, **options).set_params(tol=1e-11, max_iter=20_000)
+    home = sklearn.svm if hasattr(sklearn.svm, pair.name) else sklearn.linear_model
+    theirs = getattr(home, pair.name)(**{**pair.params, **options, **pair.theirs})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where floating point ends, either may say that it wanted more
+        ours.fit(X, y, sample_weight=s)
+        theirs.fit(X, y, sample_weight=s)
+    total = s if s is not None else np.ones(len(y))
+    if options.get("class_weight"):
+        total = total * sklearn.utils.compute_sample_weight(options["class_weight"], y)
+    reached, reference = pair.objective(ours, X, y, total), pair.objective(theirs, X, y, total)
+    assert ours.objective_ == pytest.approx(reached, rel=1e-9)
+    assert ours.dual_objective_ <= min(reached, reference) * (1.0 + 1e-12)
+    assert reached <= reference * (1.0 + AGREE)
+    if not pair.exact:
+        return
+    assert reference - ours.dual_objective_ <= NEAR * reference
+    assert reference <= reached * (1.0 + AGREE)
+    z, expected = objectives.scores(ours, X), objectives.scores(theirs, X)
+    assert np.abs(z - expected).max() <= AGREE * np.abs(expected).max()
+    assert np.array_equal(ours.predict(X), theirs.predict(X)) or not hasattr(ours, "classes_")
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
+@pytest.mark.parametrize("fit_intercept", [False, True], ids=["plain", "intercept"])
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("model", CLASSIFIERS)
+def test_classifiers_agree(model, name, fit_intercept, weighted):
+    X, y = data_set("classes", name)
+    check(CLASSIFIERS[model], X, y, weights(len(y)) if weighted else None, fit_intercept=fit_intercept)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 1.0, 1: 5.0, 2: 0.5}], ids=["balanced", "given"])
+@pytest.mark.parametrize("model", ["logistic", "svc squared", "svc hinge"])
+def test_class_weights_agree(model, class_weight):
+    X, y = data_set("classes", "wine")
+    check(CLASSIFIERS[model], X, y, weights(len(y)), class_weight=class_weight)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
+@pytest.mark.parametrize("fit_intercept", [False, True], ids=["plain", "intercept"])
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("model", REGRESSORS)
+def test_regressors_agree(model, name, fit_intercept, weighted):
+    X, y = data_set("numbers", name)
+    y = y[:, 0] if y.ndim == 2 and model in ONE_OUTPUT else y
+    check(REGRESSORS[model], X, y, weights(len(y)) if weighted else None, fit_intercept=fit_intercept)
