@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.sklearn_own.borrowed import estimators_in, is_ours
-from tests.sklearn_own.skips import REPEATED, WITHOUT_EFFECT, reason_to_skip
+from tests.sklearn_own.skips import REPEATED, SKIPS, SLOW, WITHOUT_EFFECT, matches, reason_to_skip
 
 MARKS = ("thread_unsafe", "no_check_spmatrix", "parallel_threads", "iterations")
 
@@ -16,7 +16,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    borrowed = [item for item in items if item.path.parent.name == "sklearn_own" and hasattr(item, "originalname")]
+    borrowed = [item for item in items if item.path.stem in SKIPS and hasattr(item, "originalname")]
     others = [item for item in borrowed if not concerns_ours(item)]
     if others:
         config.hook.pytest_deselected(items=others)
@@ -31,6 +31,8 @@ def pytest_collection_modifyitems(config, items):
             seen.add(variant)
         if reason is not None:
             item.add_marker(pytest.mark.skip(reason=reason))
+        elif any(matches(item.name, pattern) for pattern in SLOW.get(item.path.stem, ())):
+            item.add_marker(pytest.mark.slow)
 
 
 def params_of(item):
