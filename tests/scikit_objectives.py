@@ -32,11 +32,13 @@ def logistic(model, X, y, s):
 
 def svc(model, X, y, s):
     z = scores(model, X)
-    full = np.column_stack([model.coef_, model.intercept_ / model.intercept_scaling])
+    full = np.column_stack([model.coef_, np.broadcast_to(model.intercept_ / model.intercept_scaling, len(model.coef_))])
     if model.multi_class == "crammer_singer" and z.shape[1] > 1:
         right = np.searchsorted(model.classes_, y)
         margin = z[np.arange(len(y)), right][:, None] - z - (np.arange(z.shape[1]) != right[:, None])
         return model.C * s @ -margin.min(axis=1) + elastic(full, 0.0)
+    if model.multi_class == "crammer_singer":  # coef_ is w₁ − w₀, and ½‖w₁‖² + ½‖w₀‖² is least for w₁ = −w₀
+        return model.C * s @ np.maximum(0.0, 1.0 - against_the_rest(model, y) * z)[:, 0] + 2.0 * elastic(full / 2.0, 0.0)
     loss = np.maximum(0.0, 1.0 - against_the_rest(model, y) * z) ** (2 if model.loss == "squared_hinge" else 1)
     return model.C * (s @ loss).sum() + elastic(full, float(model.penalty == "l1"))
 

@@ -82,7 +82,12 @@ def names_ours(function: Any, seen: set[Any]) -> bool:
     for value in (function.__globals__[name] for name in names if name in function.__globals__):
         if (isinstance(value, Stand) and names & set(OURS)) or is_ours(value):
             return True
-        if isinstance(value, types.FunctionType) and value.__globals__ is function.__globals__ and value not in seen and names_ours(value, seen):
+        if (
+            isinstance(value, types.FunctionType)
+            and value.__globals__ is function.__globals__
+            and value not in seen
+            and names_ours(value, seen)
+        ):
             return True
     return False
 
