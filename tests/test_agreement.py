@@ -118,8 +118,15 @@ LOOSE = {
     ("logistic l1", "breast cancer"),
     ("logistic l1", "a9a"),
     ("logistic elastic", "a9a"),
+    ("svc hinge", "a9a"),
     ("svc hinge", "digits"),
+    ("svc hinge", "magic04"),
+    ("svc hinge", "usps"),
+    ("svc l1", "usps"),
     ("svc together", "breast cancer"),
+    ("svr", "abalone"),
+    ("svr", "bodyfat"),
+    ("svr", "cadata"),
     ("svr", "diabetes"),
     ("svr", "tall"),
 }
@@ -140,7 +147,9 @@ def real_data_set(name: str, rows: int | None) -> tuple[Any, np.ndarray]:
         pytest.skip(f"{name} is not at hand: set FENCHEL_DATA to a folder that has it")
     some = np.random.default_rng(0).permutation(len(y))[:rows]
     X, y = X.tocsr()[some], y[some]
-    return StandardScaler(with_mean=False).fit_transform(X), y if len(np.unique(y)) <= 10 else standard(y)
+    dense = X.nnz > 0.5 * X.shape[0] * X.shape[1]
+    X = StandardScaler(with_mean=dense).fit_transform(X.toarray() if dense else X)
+    return X, y if len(np.unique(y)) <= 10 else standard(y)
 
 
 def weights(m):
@@ -164,7 +173,7 @@ def check(pair: Pair, X, y, s, loose: bool, **options) -> None:
         total = total * compute_class_weight(options["class_weight"], classes=classes, y=y, sample_weight=s)[np.searchsorted(classes, y)]
     reached, reference = pair.objective(ours, X, y, total), pair.objective(theirs, X, y, total)
     assert ours.objective_ == pytest.approx(reached, rel=1e-9)
-    assert ours.dual_objective_ <= min(reached, reference) * (1.0 + 1e-12)
+    assert ours.dual_objective_ <= min(reached, reference) * (1.0 + 1e-10)  # but for rounding
     assert reached <= reference * (1.0 + AGREE)
     if not pair.exact or loose:
         return
