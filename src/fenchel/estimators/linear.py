@@ -181,7 +181,7 @@ class LinearRegressor(OnlineRegressor, Regressor):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 3)); y = X @ [1.0, -2.0, 0.0] + 5.0
     >>> model = fl.LinearRegressor("huber", strength=1e-6).fit(X, y)
-    >>> model.coef_.round(2).tolist(), float(model.intercept_.round(2))
+    >>> (model.coef_.round(2) + 0.0).tolist(), float(model.intercept_.round(2))
     ([1.0, -2.0, 0.0], 5.0)
     """
 
