@@ -45,7 +45,7 @@ class Ridge(SklearnParameters, Regressor):
 
     >>> import numpy as np, fenchel as fl
     >>> X = np.array([[0.0], [1.0], [2.0]])
-    >>> fl.Ridge(alpha=2.0).fit(X, [1.0, 2.0, 3.0]).coef_.tolist()
+    >>> fl.Ridge(alpha=2.0).fit(X, [1.0, 2.0, 3.0]).coef_.round(6).tolist()
     [0.5]
     """
 
