@@ -68,6 +68,8 @@ class Free(NamedTuple):
         """max <v,w> − Ω(w) over the w whose objective can be at most the given one, v being 0 at the free weights."""
         if hasattr(self.penalty, "conjugate_within"):
             return self.penalty.conjugate_within(v[: self.first], objective)
+        if not hasattr(self.penalty, "within"):
+            return math.inf  # a strongly convex penalty: its conjugate is finite everywhere, and overflowed
         return float(sum_conjugate_terms(self.penalty.within(objective), v[: self.first]))
 
     def with_l2(self, extra):

@@ -68,6 +68,10 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         """solver, tol, max_passes and time_limit, from parameters of whatever names."""
         return {"solver": self.solver, "tol": self.tol, "max_passes": self.max_passes, "time_limit": self.time_limit}
 
+    def _limits_for(self, problem: Problem) -> dict[str, Any]:
+        """The same, for that problem."""
+        return self._limits()
+
     def _targets(self, codes: np.ndarray) -> list[np.ndarray]:
         """The labels of every problem."""
         raise NotImplementedError
@@ -117,11 +121,18 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         """The problem, its intercept free if the solver can have it so, and penalised if not."""
         regularizer, intercept = form.regularizer, form.intercept
         bare = Problem(X, y, form.loss, L2(1.0) if regularizer is None else regularizer, sample_weight=sample_weight)
-        if regularizer is None:
-            bare = bare.replace(regularizer=L2(max(NEGLIGIBLE * float(bare.row_norms**2 @ bare.share), np.finfo(float).tiny * 1e16)))
+        bare = bare.replace(regularizer=self._certifiable(bare, regularizer))
         if intercept == FREE and not self._takes_free(bare):
             intercept = 1.0
         return bare.with_intercept(intercept)
+
+    def _certifiable(self, problem: Problem, regularizer: Any) -> Any:
+        """The regularizer, or for None one too weak to matter; a problem whose numbers are too large for any has no answer."""
+        with np.errstate(over="ignore"):
+            length = float(problem.row_norms**2 @ problem.share)
+        if not math.isfinite(length):
+            raise ValueError("The squares of X overflow: scale its columns, for instance with StandardScaler or MinMaxScaler.")
+        return L2(max(NEGLIGIBLE * length, np.finfo(float).tiny * 1e16)) if regularizer is None else regularizer
 
     def _takes_free(self, problem: Problem) -> bool:
         """Whether the regularizer, and the solver asked for, can leave an intercept alone."""
@@ -130,17 +141,16 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _solve_all(self, problem: Problem, targets: list[np.ndarray], found: list[Result], watch: Any, each: tuple[Any, ...]) -> None:
         """The problems, the first with all threads, the others side by side; an interrupt leaves each as far as it came."""
-        limits = self._limits()
+        limits = self._limits_for(problem)
         ends = math.inf if limits["time_limit"] is None else time.perf_counter() + limits["time_limit"]
         stop = threading.Event()
         threads = self._threads() or available_threads()
-        warm = getattr(self, "warm_start", False)
-        starts: list[Any] = self._present(len(targets)) if warm else [None] * len(targets)
+        starts = self._starts(len(targets))
         seed = self._seed()
 
         def one(k: int, threads: int) -> Result:
             part = problem if k == 0 else problem.with_labels(targets[k])
-            part = part.replace(regularizer=each[k]) if each else part
+            part = part.replace(regularizer=self._certifiable(part, each[k])) if each else part
             left = None if math.isinf(ends) else max(ends - time.perf_counter(), 1e-3)
             report = watch(part) if watch is not None else (lambda evaluation: False)
             callback = lambda evaluation: stop.is_set() or report(evaluation)  # noqa: E731
@@ -167,6 +177,10 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
                 stop.set()
                 pool.shutdown(wait=True, cancel_futures=True)
 
+    def _starts(self, count: int) -> list[Any]:
+        """Where each of so many problems begins; None for w = 0."""
+        return self._present(count) if getattr(self, "warm_start", False) else [None] * count
+
     def _seed(self) -> int:
         state = getattr(self, "random_state", None)
         return 0 if state is None else int(check_random_state(state).randint(MOST_SEEDS))
@@ -182,8 +196,11 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         self.objective_ = form.factor * sum(result.objective for result in found)
         self.dual_objective_ = form.factor * sum(result.dual_objective for result in found)
         self.gap_ = form.factor * sum(result.gap for result in found)
-        self.converged_ = all(result.converged for result in found)
-        self.n_iter_ = max(1, math.ceil(max(result.passes for result in found)))
+        asked = self._limits()["tol"]  # an estimator may aim at more
+        self.converged_ = all(
+            result.converged or (result.tol > 0.0 and result.gap <= result.target * asked / result.tol) for result in found
+        )
+        self.n_iter_ = math.ceil(max(result.passes for result in found))
         self.solver_ = found[0].solver
         self.history_ = found[0].history if len(found) == 1 else [result.history for result in found]
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
 from fenchel.estimators.base import Formulation
 from fenchel.estimators.drop_in import SklearnParameters
 from fenchel.estimators.penalties import checked_strength, elastic
@@ -68,10 +71,26 @@ class ElasticNet(SklearnParameters, Regressor):
         regularizer = elastic(checked_strength("alpha", self.alpha, zero=True), self.l1_ratio)
         return Formulation(Squared(), confined(regularizer, self.positive), FREE if self.fit_intercept else 0.0)
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
+        """Learn from rows X with targets y.
+
+        Args:
+            X: an array, sparse matrix or data frame.
+            y: one number per row, or one column of them for each output.
+            sample_weight: a weight for each row; 0 is as if the row were not there, 2 as if it were there twice.
+            check_input: without effect; input is always checked.
+        """
+        return super().fit(X, y, sample_weight)
+
+    def _keep(self, found: Any, form: Formulation, dtype: Any) -> None:
+        super()._keep(found, form, dtype)
+        gaps = [result.gap for result in found]
+        self.dual_gap_ = np.array(gaps) if len(gaps) > 1 else gaps[0]  # by scikit-learn's name
+
     @property
-    def dual_gap_(self) -> float:
-        """The certified gap, by scikit-learn's name."""
-        return float(self.gap_)
+    def sparse_coef_(self) -> sp.csr_array:
+        """``coef_`` as a sparse matrix, one row for each output."""
+        return sp.csr_array(np.atleast_2d(self.coef_))
 
 
 class Lasso(ElasticNet):

@@ -16,6 +16,8 @@ from fenchel.estimators.base import MATRICES, Formulation, LinearEstimator
 class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
     """The part that all regressors share."""
 
+    listed_intercept = False  # whether ``intercept_`` is an array for one output too
+
     def _formulation(self, weight: float) -> Formulation:
         """What is minimised, for rows of that total weight."""
         raise NotImplementedError
@@ -47,9 +49,8 @@ class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
     def _attributes(self, weights: list[tuple[np.ndarray, Any]], dtype: Any) -> dict[str, Any]:
         coef = np.array([coef for coef, _ in weights]).astype(dtype)
         intercept = np.array([float(intercept) for _, intercept in weights]).astype(dtype)
-        if self._outputs:
-            return {"coef_": coef, "intercept_": intercept}
-        return {"coef_": coef[0], "intercept_": intercept[0]}
+        listed = self.listed_intercept or self._outputs
+        return {"coef_": coef if self._outputs > 1 else coef[0], "intercept_": intercept if listed else intercept[0]}
 
     def _present(self, count: int) -> list[Any]:
         if not hasattr(self, "coef_"):
@@ -61,7 +62,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The predicted number of every row, one column for each output."""
         scores = self._scores(X)
-        return scores if self._several_outputs() or scores.ndim == 1 else scores.ravel()
+        return scores if np.ndim(self.coef_) == 1 or self._several_outputs() else scores.ravel()
 
     def _several_outputs(self) -> bool:
-        return np.ndim(self.intercept_) == 1
+        return len(np.atleast_1d(self.intercept_)) > 1

@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from fenchel.auto import choose
 from fenchel.estimators.base import Formulation
 from fenchel.estimators.drop_in import SklearnParameters
 from fenchel.estimators.penalties import checked_strength, elastic
 from fenchel.estimators.regression import Regressor
 from fenchel.losses import Squared
-from fenchel.problem import FREE
+from fenchel.problem import FREE, Problem
 from fenchel.regularizers import Box
+
+EXACT = 1e-10
 
 
 def confined(regularizer: Any, positive: bool) -> Any:
@@ -31,7 +34,8 @@ class Ridge(SklearnParameters, Regressor):
     Args:
         alpha: the strength, one for all outputs or one for each.
         positive: whether weights must not be negative.
-        tol: the certified gap to stop at, relative to the objective at w = 0.
+        tol: the certified gap to stop at, relative to the objective at w = 0; problems of up to a few thousand rows or columns are
+            solved exactly, whatever it is.
         max_iter: how many passes over the data at most; None is 1000.
         solver: scikit-learn's names stand for "auto"; any solver of the house by its own name.
         fit_intercept, random_state: as in :class:`LinearRegressor`.
@@ -66,13 +70,18 @@ class Ridge(SklearnParameters, Regressor):
         self.positive = positive
         self.random_state = random_state
 
+    def _limits_for(self, problem: Problem) -> dict[str, Any]:
+        """Newton's method is done in one step whatever the tolerance: it may as well be exact, as scikit-learn's direct solvers are."""
+        limits = self._limits()
+        if limits["solver"] == "auto" and choose(problem)[0] == "newton":
+            limits["tol"] = min(limits["tol"], EXACT)
+        return limits
+
     def _formulation(self, weight: float) -> Formulation:
         alphas = np.atleast_1d(self.alpha)
         if len(alphas) not in (1, max(1, self._outputs)):
             raise ValueError(f"alpha has {len(alphas)} strengths for {max(1, self._outputs)} outputs: give one, or one for each.")
         each = [elastic(checked_strength("alpha", alpha, zero=True) / weight, 0.0) for alpha in alphas.tolist()]
-        if len(each) > 1 and None in each:
-            raise ValueError("alpha=0 for some outputs only: fit those on their own.")
         each = [confined(regularizer, self.positive) for regularizer in each]
         several = tuple(each) if len(each) > 1 else ()
         return Formulation(Squared(), each[0], FREE if self.fit_intercept else 0.0, 2.0 * weight, several)

@@ -41,6 +41,20 @@ CLASSIFICATION_LOSSES: dict[str, tuple[Any, float]] = {
 RATIO_OF = {"l2": 0.0, "l1": 1.0}
 
 
+def given_starts(coef: Any, intercept: Any, count: int, features: int, fit_intercept: bool) -> list[np.ndarray]:
+    """The weights of each problem, its intercept behind them, from what the user gave; 0 for what was not given.
+
+    >>> given_starts([1.0, 2.0], None, 1, 2, True)[0].tolist()
+    [1.0, 2.0, 0.0]
+    """
+    parts = {"coef_init": (coef, (count, features)), "intercept_init": (intercept, (count, 1))}
+    for name, (given, shape) in parts.items():
+        if given is not None and np.size(given) != shape[0] * shape[1]:
+            raise ValueError(f"Provided {name} does not match dataset: it has shape {np.shape(given)}, give one of shape {shape}.")
+    w, b = (np.zeros(shape) if given is None else np.reshape(given, shape).astype(np.float64) for given, shape in parts.values())
+    return list(np.column_stack([w, b]) if fit_intercept else w)
+
+
 class _Sgd(SklearnParameters):
     """What the two have in common."""
 
@@ -48,6 +62,27 @@ class _Sgd(SklearnParameters):
     alpha: Any
     l1_ratio: Any
     fit_intercept: Any
+    _given: tuple[Any, Any] = (None, None)
+
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Any:
+        """Learn from rows X with labels or targets y.
+
+        Args:
+            X: an array, sparse matrix or data frame.
+            y: one label or number per row.
+            coef_init, intercept_init: weights to begin with; they make for fewer passes and the same minimum.
+            sample_weight: a weight for each row; 0 is as if the row were not there, 2 as if it were there twice.
+        """
+        self._given = (coef_init, intercept_init)
+        try:
+            return super().fit(X, y, sample_weight=sample_weight)  # type: ignore[misc]
+        finally:
+            del self._given
+
+    def _starts(self, count: int) -> list[Any]:
+        if all(part is None for part in self._given):
+            return super()._starts(count)  # type: ignore[misc]
+        return given_starts(*self._given, count, self.n_features_in_, self.fit_intercept)  # type: ignore[attr-defined]
 
     def _sgd_formulation(self, loss: Any, times: float) -> Formulation:
         """mean of ``times``·loss + α·penalty as ``times`` the mean loss with strength α/``times``."""
@@ -169,6 +204,8 @@ class SGDRegressor(_Sgd, OnlineRegressor, Regressor):
     >>> fl.SGDRegressor(alpha=1e-6).fit(X, 3 * X[:, 0] + 1).predict([[0.5]]).round(2).tolist()
     [2.5]
     """
+
+    listed_intercept = True
 
     def __init__(
         self,

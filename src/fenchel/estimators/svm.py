@@ -30,7 +30,8 @@ class LinearSVC(SklearnParameters, Classifier):
         penalty: "l2" or "l1".
         loss: "squared_hinge" or "hinge".
         C: the inverse of the strength.
-        multi_class: "ovr", one class against the rest, or "crammer_singer", all together under the multiclass hinge loss.
+        multi_class: "ovr", one class against the rest, or "crammer_singer", all together under the multiclass hinge loss, whatever
+            penalty and loss are.
         intercept_scaling: the constant feature; its weight is penalised, the less the larger the feature.
         tol: the certified gap to stop at, relative to the objective at w = 0.
         max_iter: how many passes over the data at most.
@@ -79,12 +80,14 @@ class LinearSVC(SklearnParameters, Classifier):
         return checked_choice("multi_class", self.multi_class, ("ovr", "crammer_singer")) == "crammer_singer" and classes > 2
 
     def _formulation(self, weight: float, together: bool) -> Formulation:
-        squared = checked_choice("loss", self.loss, ("squared_hinge", "hinge")) == "squared_hinge" and not together
-        crammer_singer = self.multi_class == "crammer_singer"
-        loss = MulticlassHinge() if together else SquaredHinge() if squared and not crammer_singer else Hinge()
+        squared = checked_choice("loss", self.loss, ("squared_hinge", "hinge")) == "squared_hinge"
         l1_ratio = 1.0 if checked_choice("penalty", self.penalty, ("l1", "l2")) == "l1" else 0.0
         constant = checked_strength("intercept_scaling", self.intercept_scaling) if self.fit_intercept else 0.0
-        return svm_formulation(loss, squared and not crammer_singer, self.C, weight, l1_ratio, constant)
+        if self.multi_class == "crammer_singer":
+            form = svm_formulation(MulticlassHinge() if together else Hinge(), False, self.C, weight, 0.0, constant)
+            # Of two classes w is the difference of two vectors, ±w/2: ½‖w/2‖² twice is half of ½‖w‖².
+            return form if together else form._replace(regularizer=form.regularizer.times(0.5))
+        return svm_formulation(SquaredHinge() if squared else Hinge(), squared, self.C, weight, l1_ratio, constant)
 
 
 class LinearSVR(SklearnParameters, Regressor):
@@ -102,6 +105,8 @@ class LinearSVR(SklearnParameters, Regressor):
     >>> fl.LinearSVR(C=100.0).fit(X, 3 * X[:, 0] + 1).predict([[0.5]]).round(2).tolist()
     [2.5]
     """
+
+    listed_intercept = True
 
     def __init__(
         self,

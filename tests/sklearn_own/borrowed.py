@@ -1,0 +1,124 @@
+"""scikit-learn's test modules with our estimators in the place of its own
+
+A module is executed afresh while ``sklearn.linear_model`` and ``sklearn.svm`` hold our classes, so that what it imports, what it derives
+classes from and what it parametrises its tests with are ours. Tests that have nothing to do with these classes are left where they are.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import pytest
+import sklearn.linear_model
+import sklearn.svm
+from sklearn.base import BaseEstimator
+
+from fenchel import estimators
+from fenchel.estimators.base import LinearEstimator
+
+HOMES = (sklearn.linear_model, sklearn.svm)
+OURS = {name: getattr(estimators, name) for name in estimators.__all__ if any(hasattr(home, name) for home in HOMES)}
+
+
+class Stand(types.ModuleType):
+    """A module as it is, our estimators aside."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        super().__init__(module.__name__)
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return OURS[name] if name in OURS else getattr(self._module, name)
+
+
+def borrowed(name: str) -> dict[str, Any]:
+    """The tests of our estimators in a test module of scikit-learn's, and its fixtures, by their names."""
+    original = importlib.import_module(name)  # first, so that what it imports is loaded while all classes are in their places
+    spec = importlib.util.spec_from_file_location(f"fenchel_{original.__name__.rpartition('.')[2]}", original.__file__)
+    copy = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # where pickle looks for classes
+    with mock.patch.multiple(HOMES[0], **ours_in(HOMES[0])), mock.patch.multiple(HOMES[1], **ours_in(HOMES[1])):
+        spec.loader.exec_module(copy)
+    for key, value in list(vars(copy).items()):
+        if isinstance(value, types.ModuleType) and value in HOMES:
+            setattr(copy, key, Stand(value))
+    tests = {key: marked(value) for key, value in vars(copy).items() if key.startswith("test_") and concerns_ours(value)}
+    fixtures = {key: value for key, value in vars(copy).items() if isinstance(value, type(seed))}
+    return tests | fixtures | {"global_random_seed": seed}
+
+
+def ours_in(home: types.ModuleType) -> dict[str, Any]:
+    return {name: ours for name, ours in OURS.items() if hasattr(home, name)}
+
+
+def marked(test: Any) -> Any:
+    """The test under scikit-learn's own filters: warnings are no errors unless a test says so."""
+    marks = [listed(mark) if mark.name == "parametrize" else mark for mark in getattr(test, "pytestmark", [])]
+    test.pytestmark = [pytest.mark.filterwarnings("default").mark, *marks]
+    return test
+
+
+def listed(mark: Any) -> Any:
+    """A parametrisation by a generator as one by a list, which is what pytest asks for."""
+    names, values, *rest = mark.args
+    return pytest.mark.parametrize(names, list(values), *rest, **mark.kwargs).mark
+
+
+def concerns_ours(test: Any) -> bool:
+    """Whether a test, or a function of its module that it calls, names one of our classes or is parametrised with one."""
+    marks = [mark.args[1] for mark in getattr(test, "pytestmark", []) if mark.name == "parametrize"]
+    given = [marks, inspect.unwrap(test).__defaults__ or ()]
+    return any(is_ours(value) for value in estimators_in(given)) or names_ours(inspect.unwrap(test), set())
+
+
+def names_ours(function: Any, seen: set[Any]) -> bool:
+    seen.add(function)
+    names = set(names_of(function.__code__))
+    for value in (function.__globals__[name] for name in names if name in function.__globals__):
+        if (isinstance(value, Stand) and names & set(OURS)) or is_ours(value):
+            return True
+        if (
+            isinstance(value, types.FunctionType)
+            and value.__globals__ is function.__globals__
+            and value not in seen
+            and names_ours(value, seen)
+        ):
+            return True
+    return False
+
+
+def names_of(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from names_of(constant)
+
+
+def estimators_in(value: Any) -> Iterator[Any]:
+    """The estimators, and classes of them, among values however nested."""
+    if is_estimator(value):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from estimators_in(part)
+    elif isinstance(value, types.FunctionType) and names_ours(value, set()):  # a function that makes one
+        yield next(iter(OURS.values()))
+
+
+def is_estimator(value: Any) -> bool:
+    return isinstance(value, BaseEstimator) or (isinstance(value, type) and issubclass(value, BaseEstimator))
+
+
+def is_ours(value: Any) -> bool:
+    return isinstance(value, LinearEstimator) or (isinstance(value, type) and issubclass(value, LinearEstimator))
+
+
+@pytest.fixture(name="global_random_seed")
+def seed() -> int:
+    """scikit-learn's conftest has one of this name, and this value."""
+    return 42

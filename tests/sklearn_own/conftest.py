@@ -1,0 +1,45 @@
+"""Which of scikit-learn's tests run here: those of our estimators, less the ones the table names, less repetitions."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sklearn_own.borrowed import estimators_in, is_ours
+from tests.sklearn_own.skips import REPEATED, SKIPS, SLOW, WITHOUT_EFFECT, matches, reason_to_skip
+
+MARKS = ("thread_unsafe", "no_check_spmatrix", "parallel_threads", "iterations")
+
+
+def pytest_configure(config):
+    for name in MARKS:
+        config.addinivalue_line("markers", f"{name}: of scikit-learn's own runner of tests")
+
+
+def pytest_collection_modifyitems(config, items):
+    borrowed = [item for item in items if item.path.stem in SKIPS and hasattr(item, "originalname")]
+    others = [item for item in borrowed if not concerns_ours(item)]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item not in set(others)]
+    seen = set()
+    for item in (item for item in borrowed if concerns_ours(item)):
+        reason = reason_to_skip(item.path.stem, item.name)
+        variant = (item.path.stem, item.originalname, *(f"{k}={v!r}" for k, v in params_of(item).items() if k not in WITHOUT_EFFECT))
+        if reason is None and variant in seen:
+            reason = REPEATED
+        elif reason is None:
+            seen.add(variant)
+        if reason is not None:
+            item.add_marker(pytest.mark.skip(reason=reason))
+        elif any(matches(item.name, pattern) for pattern in SLOW.get(item.path.stem, ())):
+            item.add_marker(pytest.mark.slow)
+
+
+def params_of(item):
+    return item.callspec.params if hasattr(item, "callspec") else {}
+
+
+def concerns_ours(item):
+    """False for a test parametrised with estimators of which none is ours."""
+    found = list(estimators_in(list(params_of(item).values())))
+    return not found or any(is_ours(value) for value in found)

@@ -1,0 +1,169 @@
+"""Which of scikit-learn's tests are not run against our estimators, and why
+
+A pattern is the name of a test, or one with its parameters in brackets; * stands for anything. A new release may add tests: what no
+pattern names is run.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+WITHOUT_EFFECT = ("solver", "copy_X", "precompute", "selection", "dual", "lr", "learning_rate", "gcv_mode")
+REPEATED = "differs from a test that is run in the name of a solver, or in another parameter without effect here, and in nothing else"
+
+INTERNAL = "tests scikit-learn's internals: a private function, a solver's state, a class variable"
+ARRAYS = "needs array libraries other than NumPy"
+SOLVER = "tests one of scikit-learn's solvers by its name (how it converges, what it refuses), which here means 'auto'"
+MESSAGE = "asserts the words of scikit-learn's error or warning; there is one here too, in words of its own"
+DEPRECATED = "tests the warnings of parameters that scikit-learn deprecates or would have set otherwise; here they work in silence"
+NO_EFFECT = "tests a parameter that has no effect here: learning_rate, power_t, early_stopping, average, precompute, copy_X, check_input"
+COUNTS = "counts scikit-learn's iterations, callbacks or steps; n_iter_ counts passes over the data here"
+DIGITS = "known difference: tol is a certified gap here, and the test asks for more digits of the weights than a gap of its tol leaves"
+UNSETTLED = "asserts what SGD's steps happen to give short of the minimum: a label in a tie, a score, the mark of a seed"
+MORE = "known difference: scikit-learn refuses what is solved here: hinge loss with l1, several outputs, any solver's combinations"
+LEAST_NORM = "known difference: without a penalty and with many minimisers, it need not be the one of least norm that is found"
+CHOSEN = "tests a class that chooses its own strength against ours at a loose tol"
+
+SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
+    "test_common": {},
+    "test_coordinate_descent": {
+        NO_EFFECT: (
+            "test_check_input_false",
+            "test_elasticnet_precompute_incorrect_gram",
+            "test_enet_copy_X_False_check_input_False",
+            "test_overridden_gram_matrix",
+        ),
+        MESSAGE: ("test_enet_coordinate_descent_raises_convergence", "test_enet_nonfinite_params"),
+        DEPRECATED: ("test_lasso_alpha_warning",),
+        COUNTS: ("test_warm_start_convergence", "test_warm_start_convergence_with_regularizer_decrement"),
+        DIGITS: (
+            "test_elasticnet_precompute_gram_weighted_samples",
+            "test_enet_ols_consistency",
+        ),
+    },
+    "test_logistic": {
+        ARRAYS: ("*array_api*",),
+        INTERNAL: ("test_logreg_predict_proba_multinomial",),
+        SOLVER: (
+            "test_check_solver_option",
+            "test_consistency_path",
+            "test_liblinear_dual_random_state",
+            "test_liblinear_multiclass_raises",
+            "test_liblinear_with_large_values",
+            "test_max_iter",
+            "test_newton_cholesky_fallback_to_lbfgs",
+            "test_warm_start_newton_solver",
+        ),
+        DEPRECATED: (
+            "test_elasticnet_l1_ratio_err_helpful",
+            "test_l1_ratio_None_deprecated",
+            "test_l1_ratio_non_elasticnet",
+            "test_logisticregression_warns_with_n_jobs",
+            "test_lr_penalty_l1ratio_incompatible",
+            "test_penalty_deprecated",
+            "test_penalty_none",
+        ),
+        COUNTS: ("test_logistic_regression_callback_support", "test_logistic_regression_callback_support_warning"),
+        DIGITS: ("test_logistic_glmnet", "test_logreg_l1"),
+        CHOSEN: (
+            "test_LogisticRegressionCV_on_folds",
+            "test_logistic_cv",
+            "test_logistic_cv_multinomial_score",
+            "test_scores_attribute_layout_elasticnet",
+        ),
+    },
+    "test_ridge": {
+        ARRAYS: ("*array_api*",),
+        SOLVER: (
+            "test_lbfgs_solver_error",
+            "test_n_iter",
+            "test_ridge_fit_intercept_sparse_error",
+            "test_ridge_fit_intercept_sparse_sag",
+            "test_ridge_regression",
+        ),
+        MESSAGE: ("test_ridge_individual_penalties",),
+        MORE: ("test_ridge_positive_error_test",),
+        DIGITS: ("test_ridge_ground_truth_positive_test[1.0-True]",),
+        LEAST_NORM: (
+            "test_regularization_limits_ridge[*-wide-*-zero_alpha]",
+            "test_ridge_regression_unpenalized[wide-False-*]",
+            "test_ridge_regression_unpenalized_hstacked_X",
+            "test_ridge_regression_unpenalized_vstacked_X[wide-False-*]",
+        ),
+    },
+    "test_sgd": {
+        INTERNAL: (
+            "test_loss_function_epsilon",
+            "test_partial_fit_equal_fit",
+            "test_partial_fit_equal_fit_classif",
+            "test_sgd_predict_proba_method_access",
+            "test_validation_mask_correctly_subsets",
+            "test_warm_start",
+            "test_warm_start_multiclass",
+        ),
+        MESSAGE: (
+            "test_partial_fit_weight_class_balanced",
+            "test_sgd_failing_penalty_validation",
+            "test_tol_parameter",
+            "test_underflow_or_overflow",
+        ),
+        NO_EFFECT: (
+            "test_adaptive_longer_than_constant",
+            "test_average*",
+            "test_early_stopping",
+            "test_late_onset_averaging_reached",
+            "test_learning_rate_PA_raises",
+            "test_multi_thread_multi_class_and_early_stopping",
+            "test_not_enough_sample_for_early_stopping",
+            "test_plain_has_no_average_attr",
+            "test_power_t_limits",
+            "test_sgd_averaged*",
+            "test_sgd_early_stopping_with_partial_fit",
+            "test_sgd_error_on_zero_validation_weight",
+            "test_sgd_multiclass_average",
+            "test_validation_set_not_used_for_training",
+        ),
+        UNSETTLED: (
+            "test_balanced_weight",
+            "test_class_weights[SGDClassifier]",
+            "test_sample_weights[SGDClassifier]",
+            "test_sgd_proba[SparseSGDClassifier]",
+            "test_sgd_random_state",
+            "test_sgd_reg",
+        ),
+        MORE: ("test_input_format[*Regressor]",),
+        DIGITS: ("test_large_regularization[l2]",),
+    },
+    "test_sparse_coordinate_descent": {
+        MESSAGE: ("test_sparse_enet_coordinate_descent",),
+        DIGITS: ("test_sparse_dense_equality[*-False-24-6-0.5-*-Lasso]", "test_sparse_enet_not_as_toy_dataset[0.001-*-True-*]"),
+    },
+    "test_svm": {
+        MESSAGE: ("test_linear_svm_convergence_warnings",),
+        MORE: ("test_linearsvc_parameters[*-l1-*]",),
+    },
+}
+
+SLOW = {
+    "test_logistic": ("test_elastic_net_versus_sgd", "test_multinomial_cv_iris", "test_saga_vs_liblinear"),
+    "test_ridge": ("test_ridge_cv_results_predictions",),
+    "test_sgd": ("test_SGDClassifier_fit_for_all_backends", "test_multi_core_gridsearch_and_early_stopping"),
+}  # these take seconds each
+
+
+def reason_to_skip(module: str, name: str) -> str | None:
+    """Why the test of that name, parameters included, is left out; None if it is run."""
+    for reason, patterns in SKIPS[module].items():
+        if any(matches(name, pattern) for pattern in patterns):
+            return reason
+    return None
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Whether a pattern is for the test of that name.
+
+    >>> matches("test_a[x-l1]", "test_a"), matches("test_a[x-l1]", "test_a[*-l2]"), matches("test_ab", "test_a")
+    (True, False, False)
+    """
+    tested = name if "[" in pattern else name.partition("[")[0]
+    return fnmatchcase(tested, pattern.replace("[", "[[]"))
