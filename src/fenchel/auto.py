@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.curvature import has_small_equations
+from fenchel.losses import Squared
 from fenchel.problem import Problem
 from fenchel.solvers import solvers
 
@@ -29,7 +30,7 @@ class Rule(NamedTuple):
 def well_conditioned(problem: Problem) -> bool:
     """Whether a pass of SDCA solves a constant share of the problem: R²/(λγ) is no more than a few times m."""
     smoothness = problem.loss.smoothness() if hasattr(problem.loss, "smoothness") else 1.0
-    strength = problem.regularizer.strong_convexity()
+    strength = problem.penalised.strong_convexity()
     curvature = float((problem.share * problem.row_norms**2).max()) * (1.0 if math.isinf(smoothness) else smoothness)
     return curvature <= (CROWDED_CONDITIONED if problem.design.crowded else WELL_CONDITIONED) * strength
 
@@ -40,8 +41,8 @@ def small(problem: Problem) -> bool:
 
 
 def rows_are_few(problem: Problem) -> bool:
-    """Fewer rows than weights, under a loss with corners: dual ascent on its own settles in few passes."""
-    return problem.m <= problem.n and hasattr(problem.loss, "smoothness") and math.isinf(problem.loss.smoothness())
+    """Fewer rows than weights, all penalised, under a loss with corners: dual ascent on its own settles in few passes."""
+    return not problem.free and problem.m <= problem.n and hasattr(problem.loss, "smoothness") and math.isinf(problem.loss.smoothness())
 
 
 def bends_slowly(problem: Problem) -> bool:
@@ -65,9 +66,15 @@ def factorisable(problem: Problem) -> bool:
     return bends_slowly(problem) and has_small_equations(problem.design)
 
 
+def quadratic(problem: Problem) -> bool:
+    """A second derivative that is the same everywhere: conjugate gradients solve the problem in one go."""
+    return isinstance(problem.loss, Squared)
+
+
 RULES = (
     Rule("working-set", {}, bends_slowly, "l1: coordinate descent and Newton steps on the few columns that matter"),
     Rule("newton", {}, factorisable, "few columns or few rows: second derivatives are cheap, and mind neither scaling nor weak penalties"),
+    Rule("newton", {}, quadratic, "least squares: conjugate gradients need a few dozen products, whatever the strength"),
     Rule("lbfgs", {}, small, "small and smooth: quasi-Newton steps cost nothing and do not mind badly scaled columns"),
     Rule("interior-point", {}, small_and_factorisable, "small, with corners: some thirty steps whatever the strength"),
     Rule("sdca", {}, well_conditioned, "strong regularization: plain dual ascent converges in a few passes"),

@@ -95,7 +95,7 @@ def _construct_with_checks(cls: Any) -> None:
         try:
             plain = plain_new(klass, *args, **kwargs)
         except TypeError as error:
-            note = getattr(klass, "often_meant", "give no others, and all that have no default")
+            note = klass.often_meant.fget(None) if hasattr(klass, "often_meant") else "give no others, and all that have no default"
             raise TypeError(f"{klass.__name__} takes {', '.join(cls._fields) or 'no parameters'} ({error}): {note}.") from None
         values = [
             convert(v, f"{klass.__name__}({f}=...)") if convert else v for v, convert, f in zip(plain, converters, cls._fields, strict=True)

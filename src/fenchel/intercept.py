@@ -75,5 +75,9 @@ class Free(NamedTuple):
     def with_l2(self, extra):
         return Free(self.penalty.with_l2(extra), self.first, self.pull + extra)
 
+    def with_l2_on_free(self):
+        """The free weights held as strongly as the penalty holds the others at least."""
+        return Free(self.penalty, self.first, self.penalty.strong_convexity())
+
     def times(self, c):
         return Free(self.penalty.times(c), self.first, c * self.pull)

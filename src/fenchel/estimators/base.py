@@ -197,9 +197,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         self.dual_objective_ = form.factor * sum(result.dual_objective for result in found)
         self.gap_ = form.factor * sum(result.gap for result in found)
         asked = self._limits()["tol"]  # an estimator may aim at more
-        self.converged_ = all(
-            result.converged or (result.tol > 0.0 and result.gap <= result.target * asked / result.tol) for result in found
-        )
+        self.converged_ = all(result.converged or result.gap <= result.target * asked / (result.tol or 1.0) for result in found)
         self.n_iter_ = math.ceil(max(result.passes for result in found))
         self.solver_ = found[0].solver
         self.history_ = found[0].history if len(found) == 1 else [result.history for result in found]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.auto import choose
+from fenchel.curvature import has_small_equations
 from fenchel.estimators.base import Formulation
 from fenchel.estimators.drop_in import SklearnParameters
 from fenchel.estimators.penalties import checked_strength, elastic
@@ -73,7 +73,7 @@ class Ridge(SklearnParameters, Regressor):
     def _limits_for(self, problem: Problem) -> dict[str, Any]:
         """Newton's method is done in one step whatever the tolerance: it may as well be exact, as scikit-learn's direct solvers are."""
         limits = self._limits()
-        if limits["solver"] == "auto" and choose(problem)[0] == "newton":
+        if limits["solver"] == "auto" and has_small_equations(problem.design) and not self.positive:
             limits["tol"] = min(limits["tol"], EXACT)
         return limits
 

@@ -21,7 +21,9 @@ class ElasticNet(NamedTuple):
     l2: float
     l1: float
 
-    often_meant = "this is the regularizer, scikit-learn's estimator of that name is fenchel.estimators.ElasticNet"
+    @property
+    def often_meant(self):
+        return "this is the regularizer, scikit-learn's estimator of that name is fenchel.estimators.ElasticNet"
 
     @property
     def separable(self):

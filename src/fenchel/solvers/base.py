@@ -90,6 +90,12 @@ def strongly_convex_regularizer(problem: Problem) -> str | None:
     return None if regularizer.strong_convexity() > 0.0 else f"a strongly convex regularizer, and {_name(regularizer)} is not"
 
 
+def strongly_convex_penalty(problem: Problem) -> str | None:
+    """Curvature in every direction but that of an intercept."""
+    penalty = problem.penalised
+    return None if penalty.strong_convexity() > 0.0 else f"a strongly convex regularizer, and {_name(penalty)} is not"
+
+
 def bounded_below(problem: Problem) -> str | None:
     """No penalty that only falls."""
     return "a penalty other than Linear" if isinstance(getattr(problem.penalised, "penalty", None), Linear) else None

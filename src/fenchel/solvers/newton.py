@@ -18,10 +18,12 @@ import numpy as np
 
 from fenchel.compiled import kernel
 from fenchel.curvature import conjugate_gradients, newton_equations, penalties
+from fenchel.losses import Squared
 from fenchel.problem import Problem
 from fenchel.result import Iterate
 from fenchel.solvers.base import ridge_throughout, smooth_loss, solver
 
+EXACT = 1e-6  # of the gradient: what conjugate gradients may leave of the equations of least squares
 STEEP = 1e-4  # what a step has to keep of the decrease its slope promises
 ROUNDING = 4.0 * float(np.finfo(float).eps)  # of P: a smaller change is none
 SHORT, SHORTEST = 1e-3, 1e-15  # steps that speak of a poor model, and that are not worth taking
@@ -63,7 +65,8 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
         gradient = problem.penalty_gradient(w) - v
         size = float(np.linalg.norm(gradient))
         first = first or size
-        forcing = math.sqrt(size / first) if first else 0.0
+        # Of a loss that is its own model there is no other step to come that would be worth saving effort for.
+        forcing = EXACT if isinstance(problem.loss, Squared) or not first else math.sqrt(size / first)
         for d, taken in directions(problem, equations, z, gradient, forcing):
             Xd = problem.predict(d)
             passes += taken + 1

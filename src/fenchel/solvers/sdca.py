@@ -8,6 +8,9 @@ Minimization*, ICML 2014. Ω is λ-strongly convex with respect to some norm. Fo
     v ← v + s_i(α' − α_i)·x_i/m,   α_i ← α'
 
 which maximises a lower bound of the dual over α_i. Only the coordinates of x_i are touched, for every Ω.
+
+A free intercept b is held by λ/2·(b − c)², c being what it was after the last pass: a proximal point method in b alone, which is
+there in a few passes, for λ is far below the curvature that the losses have in b.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from fenchel.losses.step_rule import StepRule, VectorStepRule
 from fenchel.numeric import TINY, block_shuffled
 from fenchel.problem import Problem
 from fenchel.result import Iterate
-from fenchel.solvers.base import dual_steps, solver, strongly_convex_regularizer
+from fenchel.solvers.base import dual_steps, solver, strongly_convex_penalty
 from fenchel.weights import Coupled, read_weights, refresh, weights_of
 
 
@@ -59,13 +62,18 @@ def sdca_vector_pass(rows, y, share, loss, w, alpha, q, order):
     return accesses
 
 
-@solver("sdca", needs=(dual_steps, strongly_convex_regularizer))
+@solver("sdca", needs=(dual_steps, strongly_convex_penalty))
 def sdca(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float) -> Iterator[Iterate]:
     """Proximal stochastic dual coordinate ascent: any loss with a conjugate, any strongly convex regularizer."""
     problem = with_dual_step(problem)
     alpha = start_alpha(problem, start)
-    w = weights_of(problem.regularizer, problem.adjoint(alpha).reshape(-1))
-    q = curvatures(problem)
+    held = problem.replace(regularizer=problem.regularizer.with_l2_on_free()) if problem.free else problem
+    pull, last = (held.regularizer.pull, slice(held.regularizer.first, None)) if problem.free else (0.0, slice(0, 0))
+    centre = (problem.origin if start is None else start.w).reshape(-1)[last].copy()
+    v = problem.adjoint(alpha).reshape(-1)
+    v[last] += pull * centre
+    w = weights_of(held.regularizer, v)
+    q = curvatures(held)
     run = sdca_vector_pass if problem.vector_valued else sdca_pass
     passes, accesses = 0, 0
     while True:
@@ -74,7 +82,11 @@ def sdca(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, a
         passes += 1
         if isinstance(w, Coupled):
             refresh(w)
-        yield Iterate(read_weights(w).reshape(problem.shape), passes, accesses, alpha, w.v.reshape(problem.shape))
+        found = read_weights(w)
+        w.v[last] -= pull * centre
+        yield Iterate(found.reshape(problem.shape), passes, accesses, alpha, w.v.reshape(problem.shape))
+        centre = found[last].copy()
+        w.v[last] += pull * centre
 
 
 def with_dual_step(problem: Problem) -> Problem:
