@@ -16,7 +16,7 @@ NAMED = 3  # columns at most
 
 
 def advice(problem: Problem, result: Result, names: Any, passes: str) -> str:
-    """The hint, as the end of a sentence; ``passes`` is what the estimator calls its limit of passes."""
+    """The hint, as the end of a sentence; ``passes`` is what the estimator calls its limit of passes, and what it is now."""
     large = uneven_columns(problem)
     if len(large) and result.status != "time_limit":
         shown = ", ".join(str(names[j]) if names is not None else str(j) for j in large[:NAMED])
@@ -28,8 +28,8 @@ def advice(problem: Problem, result: Result, names: Any, passes: str) -> str:
         return "floating point allows no more here, so give a larger tol"
     strength = problem.penalised.strong_convexity()
     if 0.0 < strength < WEAK * float(problem.share @ problem.row_norms**2):
-        return f"give a stronger penalty, as this one is weak for these data, or more {passes} (now {result.passes:g} passes)"
-    return f"give more {passes} (now {result.passes:g} passes)"
+        return f"give a stronger penalty, as this one is weak for these data, or more {passes}"
+    return f"give more {passes}"
 
 
 def uneven_columns(problem: Problem) -> np.ndarray:

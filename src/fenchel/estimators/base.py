@@ -7,6 +7,7 @@ problems on one matrix (one class against the rest, one output after the other) 
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import time
 import warnings
@@ -209,12 +210,13 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             return
         names = getattr(self, "feature_names_in_", None)
         relative = worst.gap / problem.scale
-        hint = advice(problem, worst, names, "max_iter" if hasattr(self, "max_iter") else "max_passes")
+        name = "max_iter" if hasattr(self, "max_iter") else "max_passes"
+        hint = advice(problem, worst, names, f"{name} (now {getattr(self, name)!r})")
         warnings.warn(
             f"{type(self).__name__} stopped at a certified gap of {relative:.2g} of the objective at w = 0, "
             f"and tol={worst.tol:g} was asked for: {hint}.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=users_line(),
         )
 
     def _weights_of(self, X: Any, sample_weight: Any) -> np.ndarray:
@@ -223,6 +225,8 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     def _scores(self, X: Any) -> np.ndarray:
         """X·coef + intercept, one column for each problem."""
         check_is_fitted(self)
+        if hasattr(self, "encoding_") and hasattr(X, "__arrow_c_stream__"):
+            X = self.encoding_.transform(X).X  # a frame like the table that the model was trained on
         X = validate_data(self, X, reset=False, **MATRICES)
         coef = self.coef_
         scores = X @ coef.T if sp.issparse(X) or not sp.issparse(coef) else (coef @ X.T).T
@@ -246,3 +250,11 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def users_line() -> int:
+    """How many calls up the user's own line is, for a warning to point at: past fenchel's and scikit-learn's."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("fenchel", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    return level

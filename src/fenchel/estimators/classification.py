@@ -51,7 +51,7 @@ class Classifier(ClassifierMixin, LinearEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes, and y holds one class only: {self.classes_[0]!r}."
+                f"{type(self).__name__} needs samples of at least 2 classes, and y holds one class only: {self.classes_[0]}."
             )
         return codes
 

@@ -21,6 +21,8 @@ from fenchel.losses import Squared
 from fenchel.path import Path, path
 from fenchel.problem import FREE
 
+CAREFUL = 1e-2  # of ``tol``, in the folds: errors of neighbouring strengths are close, and small strengths far from w = 0
+
 
 class ElasticNetCV(ElasticNet):
     """scikit-learn's ``ElasticNetCV``, with its parameters, and a certificate.
@@ -110,7 +112,7 @@ class ElasticNetCV(ElasticNet):
                 intercept=FREE if self.fit_intercept else 0.0,
                 sample_weight=weight,
                 positive=self.positive,
-                tol=self.tol,
+                tol=CAREFUL * self.tol,
                 max_passes=self._limits()["max_passes"],
                 seed=self._seed(),
                 threads=self._threads(),

@@ -64,5 +64,13 @@ class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
         scores = self._scores(X)
         return scores if np.ndim(self.coef_) == 1 or self._several_outputs() else scores.ravel()
 
+    def densify(self) -> Any:
+        """Store ``coef_`` as an ordinary array again."""
+        was_sparse = sp.issparse(getattr(self, "coef_", None))
+        super().densify()
+        if was_sparse and not self._several_outputs():
+            self.coef_ = self.coef_.ravel()
+        return self
+
     def _several_outputs(self) -> bool:
         return len(np.atleast_1d(self.intercept_)) > 1

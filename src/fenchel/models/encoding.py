@@ -28,7 +28,8 @@ class Writer:
         """A fitted model: class, parameters, attributes."""
         name, known = type(model).__name__, models()
         if known.get(name) is not type(model):
-            raise ModelFileError(f"{name} is no model that fenchel can save: {near(name, known)}")
+            theirs = f"; that is {type(model).__module__}.{name}, take fenchel.estimators.{name}" if name in known else ""
+            raise ModelFileError(f"{name} is no model that fenchel can save{theirs}. {near(name, known)} Pipelines go with joblib.")
         fitted = {key: value for key, value in vars(model).items() if ATTRIBUTE.fullmatch(key)}
         if not fitted:
             raise ModelFileError(f"{name} is not fitted: call fit first, then save it.")

@@ -40,7 +40,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     >>> save(object(), "nothing.fenchel")
     Traceback (most recent call last):
-    fenchel.models.kinds.ModelFileError: object is no model that fenchel can save: ...
+    fenchel.models.kinds.ModelFileError: object is no model that fenchel can save. ...
     """
     from safetensors.numpy import save_file
 
