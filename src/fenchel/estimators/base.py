@@ -116,7 +116,9 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     def _problem(self, X: Any, y: np.ndarray, form: Formulation, sample_weight: Any) -> Problem:
         """The problem, its intercept free if the solver can have it so, and penalised if not."""
         regularizer, intercept = form.regularizer, form.intercept
-        bare = Problem(X, y, form.loss, L2(1.0) if regularizer is None else regularizer, sample_weight=sample_weight)
+        penalty = L2(1.0) if regularizer is None else regularizer
+        classes = len(getattr(self, "classes_", ())) or None  # rows of a class may have no weight, or be in another fold
+        bare = Problem(X, y, form.loss, penalty, sample_weight=sample_weight, classes=classes)
         if regularizer is None:
             bare = bare.replace(regularizer=L2(max(NEGLIGIBLE * float(bare.row_norms**2 @ bare.share), np.finfo(float).tiny * 1e16)))
         if intercept == FREE and not self._takes_free(bare):

@@ -79,12 +79,15 @@ class LinearSVC(SklearnParameters, Classifier):
         return checked_choice("multi_class", self.multi_class, ("ovr", "crammer_singer")) == "crammer_singer" and classes > 2
 
     def _formulation(self, weight: float, together: bool) -> Formulation:
-        squared = checked_choice("loss", self.loss, ("squared_hinge", "hinge")) == "squared_hinge" and not together
         crammer_singer = self.multi_class == "crammer_singer"
-        loss = MulticlassHinge() if together else SquaredHinge() if squared and not crammer_singer else Hinge()
+        squared = checked_choice("loss", self.loss, ("squared_hinge", "hinge")) == "squared_hinge" and not crammer_singer
+        loss = MulticlassHinge() if together else SquaredHinge() if squared else Hinge()
         l1_ratio = 1.0 if checked_choice("penalty", self.penalty, ("l1", "l2")) == "l1" else 0.0
         constant = checked_strength("intercept_scaling", self.intercept_scaling) if self.fit_intercept else 0.0
-        return svm_formulation(loss, squared and not crammer_singer, self.C, weight, l1_ratio, constant)
+        # Of two classes Crammer and Singer's weights are w/2 and −w/2, whose squares add up to half that of w.
+        halved = crammer_singer and not together and l1_ratio == 0.0
+        form = svm_formulation(loss, squared or halved, self.C, weight, l1_ratio, constant)
+        return form._replace(factor=0.5 * form.factor) if halved else form
 
 
 class LinearSVR(SklearnParameters, Regressor):
