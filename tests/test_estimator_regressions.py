@@ -108,3 +108,31 @@ def test_partial_fit_needs_no_penalty(options):
     for _ in range(50):
         model.partial_fit(X, y)
     np.testing.assert_allclose(model.coef_, [1.0, -2.0, 3.0, 0.5], atol=0.1)
+
+
+@pytest.mark.parametrize("scale", [1e6, 1e8])
+def test_newtons_method_certifies_columns_of_very_different_scales(scale):
+    X, y = rows()
+    for model in (LogisticRegression(C=1e4), estimators.Ridge(1e-4)):
+        assert model.fit(X * [1.0, 1.0, scale, 1.0], y).converged_
+
+
+@pytest.mark.parametrize("name", ["LinearSVC", "LinearSVR"])
+def test_a_c_without_end_is_no_penalty_and_an_objective_that_is_a_number(name):
+    X, y = rows()
+    model = getattr(estimators, name)(C=np.inf).fit(X, y)
+    assert np.isfinite([model.objective_, model.dual_objective_, model.gap_]).all()
+
+
+@pytest.mark.parametrize("weights", [{0: -1.0, 1: 1.0}, {0: np.nan, 1: 1.0}, {0: 0.0, 1: 0.0}])
+def test_class_weights_that_are_no_weights_are_refused(weights):
+    X, y = rows()
+    with pytest.raises(ValueError, match="class_weight="):
+        LogisticRegression(class_weight=weights).fit(X, y)
+
+
+def test_a_fold_without_weight_is_refused_by_name():
+    X, y = rows()
+    folds = [(np.arange(20), np.arange(20, 60)), (np.arange(20, 60), np.arange(20))]
+    with pytest.raises(ValueError, match="fold"):
+        LogisticRegressionCV(cv=folds).fit(X, y, np.repeat([0.0, 1.0], [20, 40]))

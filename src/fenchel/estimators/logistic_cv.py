@@ -96,6 +96,9 @@ class LogisticRegressionCV(LogisticRegression):
             checked_strength("Cs", float(C))
         self.l1_ratios_ = np.atleast_1d(np.array(0.0 if self.l1_ratios is None else self.l1_ratios, dtype=float))
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        for fold, (train, _) in enumerate(splits):
+            if not weight[train].any():
+                raise ValueError(f"The rows to learn from in fold {fold} of cv have no weight at all: give other folds, or other weights.")
         with ThreadPoolExecutor(min(len(splits), self._threads() or available_threads())) as pool:
             jobs = [pool.submit(self._one_fold, X, y, codes, weight, sample_weight, *split) for split in splits]
             found = [job.result() for job in jobs]

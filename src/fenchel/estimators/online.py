@@ -92,7 +92,7 @@ class OnlineRegressor(_Online):
         X, y = validate_data(self, X, y, reset=first, multi_output=True, y_numeric=True, **MATRICES)
         if not first and np.shape(self.intercept_) != y.shape[1:]:
             raise ValueError(
-                f"y has shape {y.shape}, which is not as on the last call of partial_fit or fit: give as many outputs as there."
+                f"y has shape {y.shape}, unlike on the last call of partial_fit or fit: give as many outputs as there."
             )
         y = self._remembered(y)
         weight = self._weights_of(X, sample_weight)
