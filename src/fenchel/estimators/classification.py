@@ -64,7 +64,9 @@ class Classifier(ClassifierMixin, LinearEstimator):
         by_class = compute_class_weight(wanted, classes=self.classes_, y=y, **given)
         weight = weight * by_class[np.searchsorted(self.classes_, y)]
         if not (np.isfinite(by_class).all() and by_class.min() >= 0.0 and weight.any()):
-            raise ValueError(f"class_weight={wanted!r}: give every class a finite number that is not negative, and one of them some weight.")
+            raise ValueError(
+                f"class_weight={wanted!r}: give each class a finite number that is not negative, and one of them some weight."
+            )
         return weight
 
     def _targets(self, codes: np.ndarray) -> list[np.ndarray]:

@@ -91,9 +91,7 @@ class OnlineRegressor(_Online):
         first = not hasattr(self, "coef_")
         X, y = validate_data(self, X, y, reset=first, multi_output=True, y_numeric=True, **MATRICES)
         if not first and np.shape(self.intercept_) != y.shape[1:]:
-            raise ValueError(
-                f"y has shape {y.shape}, unlike on the last call of partial_fit or fit: give as many outputs as there."
-            )
+            raise ValueError(f"y has shape {y.shape}, unlike on the last call of partial_fit or fit: give as many outputs as there.")
         y = self._remembered(y)
         weight = self._weights_of(X, sample_weight)
         self._play(X, self._targets(y), weight, self._formulation(float(len(y))), None)
