@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import os
 
 import numpy as np
 import pytest
 
 import fenchel as fl
 from fenchel.datasets import read
+from fenchel.files import checked_place, replacing
 
 
 @pytest.mark.parametrize("text", ["a;b;y\n1,5;2,5;1\n2,5;3,5;0\n", "a;b;y\n1.5;2;1\n2.5;3;0\n"])
@@ -35,3 +37,31 @@ def test_a_model_with_bounds_comes_back_from_its_file(tmp_path, penalty):
     again = fl.load(tmp_path / "box.fenchel")
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     np.testing.assert_array_equal(again.fit(X, X[:, 0] > 0).coef_, model.coef_)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are for POSIX systems")
+def test_what_is_no_ordinary_file_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileExistsError, match="no ordinary file"), replacing(tmp_path / "pipe"):
+        pass
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_what_is_read_is_not_overwritten_by_any_name(tmp_path):
+    (tmp_path / "data.csv").write_text("a,y\n1,2\n")
+    (tmp_path / "link").symlink_to(tmp_path / "data.csv")
+    for name in ("data.csv", "./data.csv", "link"):
+        with pytest.raises(FileExistsError, match="is the file to be read"):
+            checked_place(tmp_path / name, tmp_path / "data.csv")
+
+
+@pytest.mark.parametrize("words", [["train", "two.csv", "-m", "two.csv"], ["convert", "two.csv", "two.csv"]])
+def test_commands_do_not_overwrite_their_data(tmp_path, monkeypatch, words):
+    from typer.testing import CliRunner
+
+    from fenchel.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two.csv").write_text("a,y\n1,0\n2,1\n3,0\n")
+    assert CliRunner().invoke(app, words).exit_code != 0
+    assert (tmp_path / "two.csv").read_text().startswith("a,y")

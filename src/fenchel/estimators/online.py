@@ -68,7 +68,7 @@ class OnlineClassifier(_Online):
         codes = np.searchsorted(self.classes_, y)
         unknown = np.flatnonzero((codes == len(self.classes_)) | (self.classes_[np.minimum(codes, len(self.classes_) - 1)] != y))
         if len(unknown):
-            raise ValueError(f"y[{unknown[0]}] is {y[unknown[0]]!r}, which is none of the classes {self.classes_!r}.")
+            raise ValueError(f"y[{unknown[0]}] is {y[unknown[0]]}, which is none of the classes {self.classes_!r}.")
         K = len(self.classes_)
         weight = self._class_weighted(self._weights_of(X, sample_weight), y, sample_weight)
         together = self._one_for_all(K)
@@ -78,7 +78,7 @@ class OnlineClassifier(_Online):
 
     def _check_online(self) -> None:
         if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs at least 2 classes, and classes holds one class only: {self.classes_[0]!r}.")
+            raise ValueError(f"{type(self).__name__} needs at least 2 classes, and classes holds one class only: {self.classes_[0]}.")
         if getattr(self, "class_weight", None) == "balanced":
             raise ValueError("class_weight='balanced' needs all rows at once: give partial_fit the weights themselves, as a dictionary.")
 
