@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.svm
+from scipy.optimize import nnls
 from sklearn.linear_model import LogisticRegression as Theirs
 
 from fenchel import estimators
@@ -136,3 +137,11 @@ def test_a_fold_without_weight_is_refused_by_name():
     folds = [(np.arange(20), np.arange(20, 60)), (np.arange(20, 60), np.arange(20))]
     with pytest.raises(ValueError, match="fold"):
         LogisticRegressionCV(cv=folds).fit(X, y, np.repeat([0.0, 1.0], [20, 40]))
+
+
+@pytest.mark.parametrize("name", ["Ridge", "Lasso", "ElasticNet"])
+def test_weights_that_must_not_be_negative_need_no_penalty(name):
+    X, _ = rows()
+    y = X @ [1.0, -2.0, 3.0, 0.0]
+    model = getattr(estimators, name)(alpha=0.0, positive=True, fit_intercept=False, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(model.coef_, nnls(X, y)[0], atol=1e-3)

@@ -28,7 +28,7 @@ from fenchel.estimators.advice import advice
 from fenchel.estimators.rows import distinct_rows, filled_in
 from fenchel.matrices import available_threads
 from fenchel.problem import FREE, Problem
-from fenchel.regularizers import L2
+from fenchel.regularizers import L2, Box
 from fenchel.result import Result
 from fenchel.solvers import solvers
 
@@ -45,6 +45,7 @@ class Formulation(NamedTuple):
     intercept: float | str  #: as in :class:`fenchel.Problem`
     factor: float = 1.0
     each: tuple[Any, ...] = ()  #: a regularizer for each target, where they differ
+    positive: bool = False  #: whether weights must not be negative; ``each`` says so itself
 
 
 class LinearEstimator(CallbackSupportMixin, BaseEstimator):
@@ -121,6 +122,8 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         bare = Problem(X, y, form.loss, penalty, sample_weight=sample_weight, classes=classes)
         if regularizer is None:
             bare = bare.replace(regularizer=L2(max(NEGLIGIBLE * float(bare.row_norms**2 @ bare.share), np.finfo(float).tiny * 1e16)))
+        if form.positive:
+            bare = bare.replace(regularizer=Box(0.0, np.inf, bare.regularizer))
         if intercept == FREE and not self._takes_free(bare):
             intercept = 1.0
         return bare.with_intercept(intercept)

@@ -18,13 +18,6 @@ from fenchel.problem import FREE
 from fenchel.regularizers import Box
 
 
-def confined(regularizer: Any, positive: bool) -> Any:
-    """The regularizer, or with weights that must not be negative."""
-    if not positive:
-        return regularizer
-    return Box(0.0, np.inf) if regularizer is None else Box(0.0, np.inf, regularizer)
-
-
 class Ridge(SklearnParameters, Regressor):
     """scikit-learn's ``Ridge``, with its parameters and objective, and a certificate.
 
@@ -73,6 +66,5 @@ class Ridge(SklearnParameters, Regressor):
         each = [elastic(checked_strength("alpha", alpha, zero=True) / weight, 0.0) for alpha in alphas.tolist()]
         if len(each) > 1 and None in each:
             raise ValueError("alpha=0 for some outputs only: fit those on their own.")
-        each = [confined(regularizer, self.positive) for regularizer in each]
-        several = tuple(each) if len(each) > 1 else ()
-        return Formulation(Squared(), each[0], FREE if self.fit_intercept else 0.0, 2.0 * weight, several)
+        several = tuple(Box(0.0, np.inf, one) if self.positive else one for one in each) if len(each) > 1 else ()
+        return Formulation(Squared(), each[0], FREE if self.fit_intercept else 0.0, 2.0 * weight, several, self.positive)
