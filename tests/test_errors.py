@@ -69,7 +69,7 @@ CASES = {
     "unknown variant": (lambda: fl.minimize(problem(), "accelerated-sdca", variant="fast"), "no variant 'fast'"),
     "a solver that can't": (
         lambda: fl.minimize(problem(), "fista"),
-        "fista needs a smooth loss, and Hinge has corners: use solver='accelerated-sdca' or 'sdca'",
+        "fista needs a smooth loss, and Hinge has corners: use solver='accelerated-sdca' or 'interior-point' or 'sdca'",
     ),
     "negative tol": (lambda: fl.minimize(problem(), tol=-1.0), "tol=-1"),
     "nan max_passes": (lambda: fl.minimize(problem(), max_passes=np.nan), "max_passes=nan"),

@@ -74,11 +74,13 @@ def _slope(loss: Any, z: Any, label: float) -> Any:
     return out
 
 
-def checked_labels(y: Any, m: int, labels: str, loss: str) -> tuple[np.ndarray, int]:
-    """The labels in the form kernels take them, and the number of outputs."""
-    values = _checked_numbers(y, m, labels, loss)
+def checked_labels(y: Any, m: int, labels: str, loss: str, classes: int | None = None) -> tuple[np.ndarray, int]:
+    """The labels in the form kernels take them, and the number of outputs; not every class has to occur where their number is given."""
     if labels != "class":
-        return values, 1
+        return _checked_numbers(y, m, labels, loss), 1
+    if classes is not None:
+        return checked_chunk_labels(y, m, labels, loss, classes), classes
+    values = _checked_numbers(y, m, labels, loss)
     outputs = int(values.max()) + 1
     if outputs < 2:
         raise ValueError(f"{loss} takes the classes 0, 1, ..., K-1, and every label is 0: there must be at least two classes.")

@@ -34,11 +34,16 @@ def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
         path.unlink(missing_ok=True)
 
 
-def checked_place(file: str | os.PathLike[str]) -> Path:
-    """The path, if a file can be there."""
+def checked_place(file: str | os.PathLike[str], *read: str | os.PathLike[str]) -> Path:
+    """The path, if a file can be there that takes the place of none that is ``read``."""
     path = Path(file).absolute()
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{os.fspath(file)}: there is no directory {path.parent}; make it first.")
     if path.is_dir():
         raise IsADirectoryError(f"{os.fspath(file)} is a directory: give the name of a file in it.")
+    if path.exists() and not path.is_file():  # a device or a pipe, which os.replace would do away with
+        raise FileExistsError(f"{os.fspath(file)} is no ordinary file: give another name.")
+    for other in read:
+        if path.exists() and Path(other).exists() and path.samefile(other):
+            raise FileExistsError(f"{os.fspath(file)} is the file to be read, and would be overwritten: give another name.")
     return path

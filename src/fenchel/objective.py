@@ -103,7 +103,7 @@ class Objective:
     def penalty_conjugate(self, v: np.ndarray, objective: float = math.inf) -> float:
         """Ω*(v), or its value over the w that can still be optimal, where that is smaller."""
         exact = float((sum_conjugate_terms if self.regularizer.separable else whole_conjugate)(self.regularizer, v))
-        if math.isfinite(exact) or not math.isfinite(objective) or self.regularizer.strong_convexity() > 0.0:
+        if math.isfinite(exact) or not math.isfinite(objective) or self.penalised.strong_convexity() > 0.0:
             return exact
         if hasattr(self.regularizer, "conjugate_within"):
             return float(self.regularizer.conjugate_within(v, objective))

@@ -40,7 +40,8 @@ class Problem(Objective):
     X is a NumPy array (C or Fortran order) or a SciPy sparse matrix (CSR, CSC), float32 or float64, and is not copied
     unless its layout forces it. Labels are −1 and +1 for binary losses, 0 … K−1 for multiclass ones, else any numbers.
     ``intercept``, if not 0, is the value of a constant feature added to every row; its weight is penalised like any
-    other, the less the larger the value, or with ``intercept="free"`` not at all.
+    other, the less the larger the value, or with ``intercept="free"`` not at all. ``classes`` is how many classes there are,
+    where not all of them occur in y.
 
     >>> import fenchel as fl
     >>> X, y = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), np.array([1.0, -1.0, 1.0])
@@ -50,12 +51,22 @@ class Problem(Objective):
     True
     """
 
-    def __init__(self, X: Any, y: Any, loss: Any, regularizer: Any, *, sample_weight: Any = None, intercept: float | str = 0.0) -> None:
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        loss: Any,
+        regularizer: Any,
+        *,
+        sample_weight: Any = None,
+        intercept: float | str = 0.0,
+        classes: int | None = None,
+    ) -> None:
         self.free = isinstance(intercept, str) and intercept == FREE
         super().__init__(loss, regularizer, 1.0 if self.free else intercept)  # type: ignore[arg-type]
         self.design = Design(X, self.intercept)
         self.m, self.n = self.design.m, self.design.n
-        self.y, self.outputs = checked_labels(y, self.m, self.labels, type(loss).__name__)
+        self.y, self.outputs = checked_labels(y, self.m, self.labels, type(loss).__name__, classes)
         self._check_fit(self.y)
         if self.free:
             self.regularizer = self._freed(self.regularizer)
@@ -326,7 +337,7 @@ class Problem(Objective):
 
     def with_labels(self, y: Any) -> Problem:
         """The same rows with other labels: one class against the rest, or another output."""
-        labels, outputs = checked_labels(y, self.m, self.labels, type(self.loss).__name__)
+        labels, outputs = checked_labels(y, self.m, self.labels, type(self.loss).__name__, self.outputs)
         return self._changed(y=labels, outputs=outputs, memo={}, **self._known())
 
     def with_intercept(self, intercept: float | str) -> Problem:

@@ -38,7 +38,7 @@ def command(
     from fenchel.datasets.formats import format_of
     from fenchel.files import checked_place
 
-    checked_place(output)
+    checked_place(output, data)
     rows = read(data, Columns(target, features, drop, missing, sample_weight, format))
     if rows.y is not None and rows.y.dtype.kind in "UO" and format_of(output, to) == "svmlight":
         classes, codes = np.unique(rows.y, return_inverse=True)

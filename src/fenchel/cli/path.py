@@ -50,7 +50,7 @@ def command(
     from fenchel.files import checked_place
 
     if model is not None:
-        checked_place(model)
+        checked_place(model, data)
         if cv is None:
             raise ValueError("--model is for the best of the path, which --cv finds: give --cv 5 as well.")
     if plot is not None:

@@ -43,7 +43,7 @@ def command(
     from fenchel.files import checked_place
 
     if str(output) != "-":
-        checked_place(output)
+        checked_place(output, data, model)
         if output.suffix.lower() not in ENDINGS:
             raise ValueError(f"{output}: its name must end in {', '.join(ENDINGS)}.")
     estimator = load(model)

@@ -66,7 +66,7 @@ def command(
     from fenchel.cli.scores import scores
     from fenchel.files import checked_place
 
-    checked_place(model)
+    checked_place(model, data)
     if plot is not None:
         plots.check_file(plot)
     columns = inputs.Columns(target, features, drop, missing, sample_weight, format)

@@ -29,7 +29,7 @@ from fenchel.estimators.advice import advice
 from fenchel.estimators.rows import distinct_rows, filled_in
 from fenchel.matrices import available_threads
 from fenchel.problem import FREE, Problem
-from fenchel.regularizers import L2
+from fenchel.regularizers import L2, Box
 from fenchel.result import Result
 from fenchel.solvers import solvers
 
@@ -46,6 +46,7 @@ class Formulation(NamedTuple):
     intercept: float | str  #: as in :class:`fenchel.Problem`
     factor: float = 1.0
     each: tuple[Any, ...] = ()  #: a regularizer for each target, where they differ
+    positive: bool = False  #: whether weights must not be negative
 
 
 class LinearEstimator(CallbackSupportMixin, BaseEstimator):
@@ -110,7 +111,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             return report
 
         watched = bool(getattr(self, "_skl_callbacks", ()))
-        self._solve_all(problem, targets, found, watch if watched else None, form.each)
+        self._solve_all(problem, targets, found, watch if watched else None, form)
         self._keep(found, form, X.dtype)
         context.call_on_fit_task_end(**told, reconstruction_attributes={})
         if any(result.status == "interrupted" for result in found):
@@ -121,26 +122,29 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     def _problem(self, X: Any, y: np.ndarray, form: Formulation, sample_weight: Any) -> Problem:
         """The problem, its intercept free if the solver can have it so, and penalised if not."""
         regularizer, intercept = form.regularizer, form.intercept
-        bare = Problem(X, y, form.loss, L2(1.0) if regularizer is None else regularizer, sample_weight=sample_weight)
-        bare = bare.replace(regularizer=self._certifiable(bare, regularizer))
+        penalty = L2(1.0) if regularizer is None else regularizer
+        classes = len(getattr(self, "classes_", ())) or None  # rows of a class may have no weight, or be in another fold
+        bare = Problem(X, y, form.loss, penalty, sample_weight=sample_weight, classes=classes)
+        bare = bare.replace(regularizer=self._certifiable(bare, regularizer, form.positive))
         if intercept == FREE and not self._takes_free(bare):
             intercept = 1.0
         return bare.with_intercept(intercept)
 
-    def _certifiable(self, problem: Problem, regularizer: Any) -> Any:
-        """The regularizer, or for None one too weak to matter; a problem whose numbers are too large for any has no answer."""
+    def _certifiable(self, problem: Problem, regularizer: Any, positive: bool) -> Any:
+        """The regularizer, or for None one too weak to matter, within bounds if weights must not be negative; refused where squares overflow."""
         with np.errstate(over="ignore"):
             length = float(problem.row_norms**2 @ problem.share)
         if not math.isfinite(length):
             raise ValueError("The squares of X overflow: scale its columns, for instance with StandardScaler or MinMaxScaler.")
-        return L2(max(NEGLIGIBLE * length, np.finfo(float).tiny * 1e16)) if regularizer is None else regularizer
+        penalty = L2(max(NEGLIGIBLE * length, np.finfo(float).tiny * 1e16)) if regularizer is None else regularizer
+        return Box(0.0, np.inf, penalty) if positive else penalty
 
     def _takes_free(self, problem: Problem) -> bool:
         """Whether the regularizer, and the solver asked for, can leave an intercept alone."""
         chosen = solvers().get(self._limits()["solver"])
         return bool(problem.regularizer.separable and (chosen is None or chosen.refusal(problem.with_intercept(FREE)) is None))
 
-    def _solve_all(self, problem: Problem, targets: list[np.ndarray], found: list[Result], watch: Any, each: tuple[Any, ...]) -> None:
+    def _solve_all(self, problem: Problem, targets: list[np.ndarray], found: list[Result], watch: Any, form: Formulation) -> None:
         """The problems, the first with all threads, the others side by side; an interrupt leaves each as far as it came."""
         limits = self._limits_for(problem)
         ends = math.inf if limits["time_limit"] is None else time.perf_counter() + limits["time_limit"]
@@ -151,7 +155,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
         def one(k: int, threads: int) -> Result:
             part = problem if k == 0 else problem.with_labels(targets[k])
-            part = part.replace(regularizer=self._certifiable(part, each[k])) if each else part
+            part = part.replace(regularizer=self._certifiable(part, form.each[k], form.positive)) if form.each else part
             left = None if math.isinf(ends) else max(ends - time.perf_counter(), 1e-3)
             report = watch(part) if watch is not None else (lambda evaluation: False)
             callback = lambda evaluation: stop.is_set() or report(evaluation)  # noqa: E731

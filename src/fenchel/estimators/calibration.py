@@ -14,6 +14,7 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import column_or_1d
 
 from fenchel.driver import solve
 from fenchel.estimators.classification import rest_normalised
@@ -29,12 +30,12 @@ NEGLIGIBLE = 1e-9  # of the mean square of the scores: a ridge that changes noth
 def learnt(model: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
     """Slope and offset of every class, from scores of rows that took no part in learning them, in five folds or as many as a class has."""
     checked_choice("calibration", model.calibration, ("sigmoid",))
-    y = np.asarray(y)
+    y = column_or_1d(y)
     folds = min(FOLDS, int(np.unique(y, return_counts=True)[1].min()))
     if folds < 2:
         raise ValueError("calibration needs at least two rows of every class: leave it out, or give more rows.")
     scores = np.zeros((len(y), 1 if len(model.classes_) == 2 else len(model.classes_)))
-    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    weight = np.ones(len(y)) if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, dtype=float), len(y))
     for train, test in StratifiedKFold(folds, shuffle=True, random_state=model._seed()).split(np.zeros(len(y)), y):
         part = clone(model).set_params(calibration=None)
         part.fit(_safe_indexing(X, train), y[train], weight[train])

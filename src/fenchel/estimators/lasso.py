@@ -14,7 +14,6 @@ from fenchel.estimators.base import Formulation
 from fenchel.estimators.drop_in import SklearnParameters
 from fenchel.estimators.penalties import checked_strength, elastic
 from fenchel.estimators.regression import Regressor
-from fenchel.estimators.ridge import confined
 from fenchel.losses import Squared
 from fenchel.problem import FREE
 
@@ -69,7 +68,7 @@ class ElasticNet(SklearnParameters, Regressor):
 
     def _formulation(self, weight: float) -> Formulation:
         regularizer = elastic(checked_strength("alpha", self.alpha, zero=True), self.l1_ratio)
-        return Formulation(Squared(), confined(regularizer, self.positive), FREE if self.fit_intercept else 0.0)
+        return Formulation(Squared(), regularizer, FREE if self.fit_intercept else 0.0, positive=self.positive)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
         """Learn from rows X with targets y.

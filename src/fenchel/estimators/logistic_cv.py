@@ -89,12 +89,16 @@ class LogisticRegressionCV(LogisticRegression):
         """Choose C on rows held out, then learn from all rows X with labels y."""
         X, y = validate_data(self, X, y, **MATRICES)
         codes = self._numbered(y)
+        sample_weight = None if sample_weight is None else self._weights_of(X, sample_weight)
         weight = self._class_weighted(self._weights_of(X, sample_weight), y, sample_weight)
         self.Cs_ = np.geomspace(*SPREAD, self.Cs) if isinstance(self.Cs, (int, np.integer)) else np.sort([*self.Cs]).astype(float)
         for C in self.Cs_:
             checked_strength("Cs", float(C))
         self.l1_ratios_ = np.atleast_1d(np.array(0.0 if self.l1_ratios is None else self.l1_ratios, dtype=float))
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        for fold, (train, _) in enumerate(splits):
+            if not weight[train].any():
+                raise ValueError(f"The rows to learn from in fold {fold} of cv have no weight at all: give other folds, or other weights.")
         with ThreadPoolExecutor(min(len(splits), self._threads() or available_threads())) as pool:
             jobs = [pool.submit(self._one_fold, X, y, codes, weight, sample_weight, *split) for split in splits]
             found = [job.result() for job in jobs]
@@ -110,14 +114,14 @@ class LogisticRegressionCV(LogisticRegression):
         judge = clone_of_parent(self)
         judge.classes_, judge.n_features_in_ = self.classes_, X.shape[1]
         scorer = get_scorer("accuracy" if self.scoring is None else self.scoring)
-        given = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[test]}
+        given = {} if sample_weight is None else {"sample_weight": sample_weight[test]}
         limits = {**self._limits(), "threads": 1, "seed": self._seed()}
         scores, coefs = [], []
         for l1_ratio in self.l1_ratios_:
             problem, before = None, None
             for C in self.Cs_:
                 form = self._with(float(C), float(l1_ratio), float(weight[train].sum()))
-                if problem is None:
+                if problem is None or form.regularizer is None:
                     problem = judge._problem(X[train], self._targets(codes[train])[0], form, weight[train])
                 before = solve(problem.replace(regularizer=form.regularizer), start=before, **limits)
                 for name, value in judge._attributes([(before.coef, before.intercept)], X.dtype).items():

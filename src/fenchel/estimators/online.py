@@ -15,10 +15,12 @@ from sklearn.utils.validation import validate_data
 from fenchel.auto import choose
 from fenchel.driver import solve
 from fenchel.estimators.base import MATRICES, Formulation, LinearEstimator
+from fenchel.regularizers import L2
 from fenchel.solvers import solvers
 from fenchel.stream import Stream
 
 STEADY = "optimistic"
+UNPENALISED = 1e-12  # the ridge that stands for no penalty, which the online solvers cannot do without
 
 
 class _Online(LinearEstimator):
@@ -29,9 +31,10 @@ class _Online(LinearEstimator):
         before: list[Any] = getattr(self, "_played", None) or self._present(len(targets))
         name = self._limits()["solver"]
         constant = 1.0 if self.fit_intercept else 0.0
+        regularizer = L2(UNPENALISED) if form.regularizer is None else form.regularizer
         found = []
         for k, y in enumerate(targets):
-            stream = Stream([(X, y, weight)], form.loss, form.regularizer, classes=classes, intercept=constant)
+            stream = Stream([(X, y, weight)], form.loss, regularizer, classes=classes, intercept=constant)
             chosen = name if name in solvers() and solvers()[name].online else self._online_solver(stream)
             found.append(solve(stream, chosen, start=before[k], seed=self._seed() + k, threads=self._threads()))
         self._played = found
@@ -52,14 +55,14 @@ class OnlineClassifier(_Online):
             X, y, sample_weight: as in :meth:`fit`; weights should be 1 on average.
             classes: all labels there are, needed in the first call.
         """
-        first = getattr(self, "_played", None) is None
-        if first and classes is None and not hasattr(self, "classes_"):
+        first = not hasattr(self, "coef_")
+        if first and classes is None:
             raise ValueError("classes must be given in the first call of partial_fit: all labels that y will ever hold.")
         X, y = validate_data(self, X, y, reset=first, **MATRICES)
         if classes is not None:
             given = np.unique(classes)
             if not first and not np.array_equal(given, self.classes_):
-                raise ValueError(f"classes={classes!r} is not the same as on the last call of partial_fit: {self.classes_!r}.")
+                raise ValueError(f"classes={classes!r} is not the same as on the last call of partial_fit or fit: {self.classes_!r}.")
             self.classes_ = given
         self._check_online()
         codes = np.searchsorted(self.classes_, y)
@@ -85,8 +88,10 @@ class OnlineRegressor(_Online):
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn from some more rows, one step each; weights should be 1 on average."""
-        first = getattr(self, "_played", None) is None
+        first = not hasattr(self, "coef_")
         X, y = validate_data(self, X, y, reset=first, multi_output=True, y_numeric=True, **MATRICES)
+        if not first and np.shape(self.intercept_) != y.shape[1:]:
+            raise ValueError(f"y has shape {y.shape}, unlike on the last call of partial_fit or fit: give as many outputs as there.")
         y = self._remembered(y)
         weight = self._weights_of(X, sample_weight)
         self._play(X, self._targets(y), weight, self._formulation(float(len(y))), None)

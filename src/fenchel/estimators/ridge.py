@@ -16,16 +16,8 @@ from fenchel.estimators.penalties import checked_strength, elastic
 from fenchel.estimators.regression import Regressor
 from fenchel.losses import Squared
 from fenchel.problem import FREE, Problem
-from fenchel.regularizers import Box
 
 EXACT = 1e-10
-
-
-def confined(regularizer: Any, positive: bool) -> Any:
-    """The regularizer, or with weights that must not be negative."""
-    if not positive:
-        return regularizer
-    return Box(0.0, np.inf) if regularizer is None else Box(0.0, np.inf, regularizer)
 
 
 class Ridge(SklearnParameters, Regressor):
@@ -82,6 +74,5 @@ class Ridge(SklearnParameters, Regressor):
         if len(alphas) not in (1, max(1, self._outputs)):
             raise ValueError(f"alpha has {len(alphas)} strengths for {max(1, self._outputs)} outputs: give one, or one for each.")
         each = [elastic(checked_strength("alpha", alpha, zero=True) / weight, 0.0) for alpha in alphas.tolist()]
-        each = [confined(regularizer, self.positive) for regularizer in each]
         several = tuple(each) if len(each) > 1 else ()
-        return Formulation(Squared(), each[0], FREE if self.fit_intercept else 0.0, 2.0 * weight, several)
+        return Formulation(Squared(), each[0], FREE if self.fit_intercept else 0.0, 2.0 * weight, several, self.positive)

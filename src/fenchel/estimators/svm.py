@@ -6,6 +6,7 @@ losses have no factor ½ in scikit-learn, so that C counts twice for ours.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from fenchel.estimators.base import Formulation
@@ -19,8 +20,10 @@ from fenchel.registry import checked_choice
 
 def svm_formulation(loss: Any, doubled: bool, C: float, weight: float, l1_ratio: float, constant: float) -> Formulation:
     """C·Σ loss + penalty as a mean loss with strength 1/(C·Σs), or half that for a loss that is half of scikit-learn's."""
-    factor = checked_strength("C", C) * weight * (2.0 if doubled else 1.0)
-    return Formulation(loss, elastic(1.0 / factor, l1_ratio), constant, factor)
+    times = weight * (2.0 if doubled else 1.0)
+    if math.isinf(checked_strength("C", C)):
+        return Formulation(loss, None, constant, times)
+    return Formulation(loss, elastic(1.0 / (C * times), l1_ratio), constant, C * times)
 
 
 class LinearSVC(SklearnParameters, Classifier):

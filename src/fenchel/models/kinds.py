@@ -42,8 +42,9 @@ def parts() -> dict[str, Any]:
     """Losses and regularizers of fenchel, the NamedTuples that parameters may be."""
     from fenchel.losses import losses
     from fenchel.regularizers import regularizers
+    from fenchel.regularizers.box import Linear, NoPenalty
 
-    return {cls.__name__: cls for cls in (*losses().values(), *regularizers().values())}
+    return {cls.__name__: cls for cls in (*losses().values(), *regularizers().values(), NoPenalty, Linear)}
 
 
 def json_class(name: str) -> Any:

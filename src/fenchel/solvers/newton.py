@@ -26,6 +26,7 @@ from fenchel.solvers.base import ridge_throughout, smooth_loss, solver
 EXACT = 1e-6  # of the gradient: what conjugate gradients may leave of the equations of least squares
 STEEP = 1e-4  # what a step has to keep of the decrease its slope promises
 ROUNDING = 4.0 * float(np.finfo(float).eps)  # of P: a smaller change is none
+FALLING = 0.5  # of the gradient before: a step that is worth another, even where P does not tell them apart
 SHORT, SHORTEST = 1e-3, 1e-15  # steps that speak of a poor model, and that are not worth taking
 
 
@@ -58,7 +59,7 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
     # Where a start is worse than none, second derivatives have vanished, and the way back is long.
     w = (problem.origin if start is None or problem.objective(start.w) > problem.objective_at_zero else start.w).copy()
     z = problem.predict(w)
-    passes, first = 0, 0.0
+    passes, first, before = 0, 0.0, math.inf
     while True:
         alpha, v = problem.loss_gradient(z)
         yield Iterate(w, passes, 2 * (passes + 1) * problem.design.nnz, alpha, v, z, done=True)
@@ -67,10 +68,11 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
         first = first or size
         # Of a loss that is its own model there is no other step to come that would be worth saving effort for.
         forcing = EXACT if isinstance(problem.loss, Squared) or not first else math.sqrt(size / first)
+        falling, before = size < FALLING * before, size
         for d, taken in directions(problem, equations, z, gradient, forcing):
             Xd = problem.predict(d)
             passes += taken + 1
-            t = step_length(problem, w, z, d, Xd, float(np.vdot(gradient, d)))
+            t = step_length(problem, w, z, d, Xd, float(np.vdot(gradient, d)), falling)
             if t >= SHORT:
                 break
         if t == 0.0:
@@ -110,10 +112,13 @@ def class_direction(problem: Problem, equations: Any, z: np.ndarray, gradient: n
     return conjugate_gradients(product, equations.inverse(h), gradient, forcing)
 
 
-def step_length(problem: Problem, w: np.ndarray, z: np.ndarray, d: np.ndarray, Xd: np.ndarray, slope: float) -> float:
-    """The first of 1, 1/2, 1/4, … at which P has fallen by enough; 0 if there is nothing left to fall by."""
+def step_length(problem: Problem, w: np.ndarray, z: np.ndarray, d: np.ndarray, Xd: np.ndarray, slope: float, falling: bool) -> float:
+    """The first of 1, 1/2, 1/4, … at which P has fallen by enough; 0 if there is nothing left to fall by.
+
+    Where P is flat but for rounding the gradient may still be ``falling``, and the gap with it: columns of very different scales.
+    """
     value = problem.objective(w, z)
-    t = 1.0 if -slope > ROUNDING * abs(value) else 0.0
+    t = 1.0 if -slope > (0.0 if falling else ROUNDING * abs(value)) else 0.0
     while t > 0.0 and not problem.objective(w + t * d, z + t * Xd) <= value + STEEP * t * slope + ROUNDING * abs(value):
         t = 0.5 * t if t > SHORTEST else 0.0
     return t

@@ -24,13 +24,17 @@ def as_table(table: Any) -> Any:
         table = pa.RecordBatchReader.from_stream(table).read_all()
     index = [name for name in _pandas_index(table) if name in table.column_names]
     table = table.drop_columns(index) if index else table
-    names = table.column_names
-    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
-    if twice is not None:
-        raise ValueError(f"Two columns are called {twice!r}: give each a name of its own.")
+    check_names(table.column_names)
     if table.num_rows == 0:
         raise ValueError("The table has no rows: there is nothing to read.")
     return table
+
+
+def check_names(names: list[str]) -> None:
+    """Refuse columns that cannot be told apart."""
+    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+    if twice is not None:
+        raise ValueError(f"Two columns are called {twice!r}: give each a name of its own.")
 
 
 def _pandas_index(table: Any) -> list[str]:

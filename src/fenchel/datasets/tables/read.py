@@ -14,7 +14,9 @@ import scipy.sparse as sp
 from fenchel.datasets.bounds import Bounded, check_expansion
 from fenchel.datasets.data import Data
 from fenchel.datasets.files import OPENERS
+from fenchel.datasets.tables.columns import check_names
 
+PEEK = 1 << 16  # bytes of the first line
 WIDEST = 20_000  # columns of a table: beyond them Arrow's own bookkeeping outweighs the data
 BLOCK = 1 << 22  # values written at a time
 WHOLE = 2**31 - 2  # the largest block Arrow's CSV reader takes
@@ -26,10 +28,22 @@ def read_table(path: Path, format: str, text_columns: list[str]) -> Any:
     import pyarrow as pa
 
     try:
-        return _read_parquet(path) if format == "parquet" else _read_csv(path, DELIMITERS[format], text_columns)
+        table = _read_parquet(path) if format == "parquet" else _read_csv(path, DELIMITERS[format], text_columns)
+        if format == "csv" and table.num_columns == 1 and _has_semicolons(path):
+            raise pa.ArrowInvalid("one column")
+        return table
     except (pa.ArrowException, UnicodeDecodeError, EOFError, OSError) as error:
+        if format == "csv" and _has_semicolons(path):
+            raise ValueError(f"{path} has semicolons between its columns: save it with commas, and points in its numbers.") from None
         said = " ".join(str(error).split())[:300].rstrip(".")
         raise ValueError(f"{path} can't be read as {format}: {said}.") from None
+
+
+def _has_semicolons(path: Path) -> bool:
+    """Whether the first line is separated by semicolons alone, as where a comma is in the numbers."""
+    with OPENERS.get(path.suffix, open)(path, "rb") as file:
+        first = file.readline(PEEK)
+    return b";" in first and b"," not in first
 
 
 def _read_parquet(path: Path) -> Any:
@@ -37,6 +51,7 @@ def _read_parquet(path: Path) -> Any:
     import pyarrow.types as types
 
     schema = pq.read_schema(path)
+    check_names(schema.names)
     texts = [name for name in schema.names if types.is_string(schema.field(name).type) or types.is_large_string(schema.field(name).type)]
     with pq.ParquetFile(path, read_dictionary=texts) as file:  # a text repeated in a million rows is then kept once
         facts = file.metadata
