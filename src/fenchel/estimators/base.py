@@ -131,7 +131,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         return bare.with_intercept(intercept)
 
     def _certifiable(self, problem: Problem, regularizer: Any, positive: bool) -> Any:
-        """The regularizer, or for None one too weak to matter, within bounds if weights must not be negative; refused where squares overflow."""
+        """The regularizer, or for None one too weak to matter, bounded if weights must not be negative; refused where squares overflow."""
         with np.errstate(over="ignore"):
             length = float(problem.row_norms**2 @ problem.share)
         if not math.isfinite(length):

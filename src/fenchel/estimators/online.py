@@ -90,7 +90,7 @@ class OnlineRegressor(_Online):
         """Learn from some more rows, one step each; weights should be 1 on average."""
         first = not hasattr(self, "coef_")
         X, y = validate_data(self, X, y, reset=first, multi_output=True, y_numeric=True, **MATRICES)
-        if not first and np.shape(self.intercept_) != y.shape[1:]:
+        if not first and np.size(self.intercept_) != (y.shape[1] if y.ndim == 2 else 1):
             raise ValueError(f"y has shape {y.shape}, unlike on the last call of partial_fit or fit: give as many outputs as there.")
         y = self._remembered(y)
         weight = self._weights_of(X, sample_weight)

@@ -19,6 +19,8 @@ from fenchel.estimators.base import MATRICES
 from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.ridge import Ridge
 
+NOISE = 1e-14  # of the largest eigenvalue: smaller ones are rounding
+
 
 class RidgeCV(Ridge):
     """scikit-learn's ``RidgeCV``, with its parameters, and a certificate.
@@ -144,18 +146,37 @@ def leave_one_out(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray,
     >>> bool(np.isclose(leave_one_out(X, Y, np.ones(3), np.array([0.5]), False)[0, 0, 0], (Y[0] - X[0] @ without)[0]))
     True
     """
-    total, root = weight.sum(), np.sqrt(weight)[:, None]
-    dense = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-    means = (weight @ dense / total, weight @ Y / total) if fit_intercept else (0.0, 0.0)
-    A, B = root * (dense - means[0]), root * (Y - means[1])
-    U, s, _ = np.linalg.svd(A, full_matrices=False)
-    projected = U.T @ B
+    total = weight.sum()
+    share = weight / total if fit_intercept else np.zeros(len(weight))
+    T, values = in_eigenvectors(X, weight, share)
+    mean = share @ Y
+    projected = T.T @ (weight[:, None] * (Y - mean))
     errors = []
     for alpha in alphas:
-        shrink = s**2 / (s**2 + alpha)
-        leverage = U**2 @ shrink + (weight / total if fit_intercept else 0.0)
-        residual = B - U @ (shrink[:, None] * projected)
-        # A row of no weight takes no part: its residual is that of the model as it is.
-        plain = Y - means[1] - (dense - means[0]) @ np.linalg.pinv(A) @ (U @ (shrink[:, None] * projected)) if (weight == 0).any() else 0.0
-        errors.append(np.where(weight[:, None] > 0.0, residual / np.where(root > 0.0, root, 1.0) / (1.0 - leverage)[:, None], plain))
+        residual = Y - mean - T @ (projected / (values + alpha)[:, None])
+        leverage = weight * (T**2 @ (1.0 / (values + alpha))) + share  # 0 for a row of no weight, which takes no part anyway
+        errors.append(residual / (1.0 - leverage)[:, None])
     return np.array(errors)
+
+
+def in_eigenvectors(X: Any, weight: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The centred rows in the eigenvectors of their weighted products, and the eigenvalues: of XᵀX, or of XXᵀ if rows are fewer."""
+    X = X.astype(np.float64, copy=False)
+    centre = np.asarray(share @ X).ravel()
+    if X.shape[1] <= X.shape[0]:
+        scaled = X.multiply(weight[:, None]).tocsr() if sp.issparse(X) else weight[:, None] * X
+        sums = np.asarray(weight @ X).ravel()
+        G = as_dense(X.T @ scaled) - np.outer(centre, sums) - np.outer(sums, centre) + weight.sum() * np.outer(centre, centre)
+        values, V = np.linalg.eigh(G)
+        return as_dense(X @ V) - centre @ V, values.clip(min=0.0)
+    across = np.asarray(X @ centre).ravel()
+    K = as_dense(X @ X.T) - across[:, None] - across + centre @ centre
+    root = np.sqrt(weight)
+    values, U = np.linalg.eigh(root[:, None] * K * root)
+    kept = values > NOISE * values[-1]
+    return K @ (root[:, None] * U[:, kept]) / np.sqrt(values[kept]), values[kept]
+
+
+def as_dense(product: Any) -> np.ndarray:
+    """An ordinary array."""
+    return np.asarray(product.toarray() if sp.issparse(product) else product)
