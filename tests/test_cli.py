@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import ctypes
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -457,6 +459,85 @@ def test_control_c_in_a_terminal_keeps_the_model(at_home, tmp_path):
     assert "the best model so far is in" in err
     assert "certificate" in out
     assert len(fl.load(tmp_path / "m.fenchel").history_) > 0
+
+
+def test_an_interrupt_lost_in_a_callback_comes_again():
+    @ctypes.CFUNCTYPE(None)
+    def compiling():
+        raise KeyboardInterrupt
+
+    def work():
+        compiling()
+        for _ in range(1000):
+            time.sleep(0.01)
+
+    with errors.interrupts_kept(), pytest.raises(KeyboardInterrupt):
+        work()
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.05])
+def test_control_c_while_importing_is_quiet(delay):
+    # An import hook tells when the package has begun to load; SIGINT may have been inherited as ignored.
+    start = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Told:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        name == 'fenchel.cli' and print('importing', flush=True)\n"
+        "sys.meta_path.insert(0, Told()); import _fenchel; _fenchel.main()"
+    )
+    run = subprocess.Popen([sys.executable, "-c", start, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert run.stdout.readline() == "importing\n"
+    time.sleep(delay)
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=60)
+    assert (run.returncode, err) == (130, "Interrupted.\n")
+
+
+def test_an_interrupted_comparison_keeps_the_solvers_that_are_done(at_home, monkeypatch):
+    from fenchel.driver import _Run
+
+    evaluate = _Run.evaluate
+
+    def interrupted(self, iterate):
+        if self.solver == "fista":
+            raise KeyboardInterrupt
+        return evaluate(self, iterate)
+
+    monkeypatch.setattr(_Run, "evaluate", interrupted)
+    words = ["compare", "train.svm", "--solvers", "newton,fista,sdca"]
+    result = fenchel(*words, code=130)
+    assert "newton" in result.stdout
+    assert result.stderr == "Interrupted: fista, sdca did not finish.\n"
+    facts = told(*words, code=130)
+    assert ([run["solver"] for run in facts["runs"]], facts["interrupted"]) == (["newton"], True)
+    assert fenchel("compare", "train.svm", "--solvers", "fista", code=130).stderr == "Interrupted.\n"
+
+
+def test_a_comparison_is_certified_if_one_solver_is(at_home):
+    limits = ["--tol", "1e-9", "--max-passes", "30"]
+    result = fenchel("compare", "train.svm", "--solvers", "newton,pegasos", *limits)
+    assert "a gap of at most 1e-09 of the objective at w = 0" in result.stdout
+    assert "The intercept is penalised" in result.stdout
+    assert "max passes" in result.stdout
+    fenchel("compare", "train.svm", "--solvers", "pegasos", *limits, code=3)
+
+
+def test_an_interrupted_path_keeps_the_strengths_that_are_done(at_home, monkeypatch):
+    from fenchel.driver import _Run
+
+    record, ended = _Run._record, []
+
+    def interrupted(self, iterate, objective):
+        ended.append(iterate)
+        if len(ended) == 8:
+            raise KeyboardInterrupt
+        return record(self, iterate, objective)
+
+    monkeypatch.setattr(_Run, "_record", interrupted)
+    result = fenchel("path", "train.svm", "--strengths", "30", "--json", code=130)
+    done = len(json.loads(result.stdout)["points"])
+    assert 0 < done < 30
+    assert result.stderr == f"Interrupted: {done} of 30 strengths are done.\n"
 
 
 def test_an_error_of_our_own_asks_for_a_report(at_home, monkeypatch, tmp_path):
