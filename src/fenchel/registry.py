@@ -44,6 +44,15 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"{meant}There are: {', '.join(names)}."
 
 
+def counted(count: float, one: str, more: str | None = None) -> str:
+    """A number with what it counts.
+
+    >>> counted(1, "row"), counted(1200, "row"), counted(2.5, "pass", "passes")
+    ('1 row', '1,200 rows', '2.5 passes')
+    """
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
 def checked_choice(option: str, value: Any, offered: Any) -> Any:
     """The value, if it is one of those offered."""
     if not isinstance(value, str) or value not in offered:

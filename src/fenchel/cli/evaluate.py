@@ -7,6 +7,7 @@ from typing import Any
 from fenchel.cli import options as opt
 from fenchel.cli.screen import out, print_facts, print_json, shown_path, table
 
+SHARES = ("accuracy", "error")
 MOST_CLASSES = 30  # in the table; --json has them all
 
 
@@ -27,14 +28,14 @@ def command(
 
     Example: fenchel evaluate cars.fenchel test.csv
     """
-    from fenchel import load, plots
+    from fenchel import plots
     from fenchel.cli.figures import judgement
-    from fenchel.cli.inputs import Columns, as_model_expects
+    from fenchel.cli.inputs import Columns, as_model_expects, load_model
     from fenchel.cli.scores import is_classifier, mean_loss, scores
 
     if plot is not None:
         plots.check_file(plot)
-    estimator = load(model)
+    estimator = load_model(model, data)
     rows = as_model_expects(estimator, data, Columns(target=target, format=format))
     if rows.y is None:
         raise ValueError(f"{data} has no labels to judge by: give rows with the target column.")
@@ -50,7 +51,7 @@ def command(
 
 def _report(found: dict[str, Any]) -> None:
     names = {"accuracy": "accuracy", "error": "error", "log_loss": "log loss", "auc": "AUC", "rmse": "RMSE", "mae": "MAE", "r2": "R²"}
-    numbers = {name: f"{found[key]:.6g}" for key, name in names.items() if key in found}
+    numbers = {name: f"{100.0 * found[key]:.2f} %" if key in SHARES else f"{found[key]:.6g}" for key, name in names.items() if key in found}
     loss = "" if found["mean_loss"] is None else f"{found['mean_loss']:.6g}"
     unknown = ", ".join(map(str, found.get("unknown_classes", ())))
     print_facts({"rows": f"{found['rows']:,}", **numbers, "mean loss": loss, "unknown": unknown, "plot": shown_path(found["plot"])})

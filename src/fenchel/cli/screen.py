@@ -14,6 +14,8 @@ import typer
 from rich.console import Console
 from rich.table import Column, Table
 
+from fenchel.registry import counted
+
 WIDE = 200  # columns where nobody's terminal sets a limit
 
 
@@ -97,6 +99,15 @@ def listed(labels: Any, most: int = 10) -> str:
     names = [str(label(value)) for value in labels]
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def passes(count: float) -> str:
+    """Passes over the data, in four digits.
+
+    >>> passes(1.0), passes(14.23456)
+    ('1 pass', '14.23 passes')
+    """
+    return counted(float(f"{count:.4g}"), "pass", "passes")
 
 
 def shown_path(path: Path | None) -> str:
