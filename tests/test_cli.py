@@ -300,6 +300,46 @@ def test_info_of_data_counts_what_is_there(at_home, tmp_path):
     assert "fast" in fenchel("info", "train.csv").stdout
 
 
+def test_info_of_a_table_lists_its_columns_without_a_target(at_home, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,when,ok,[red]\n1,x,2024-05-01,true,1\n,z,2024-01-02,false,2\n-2.5,x,2024-02-02,,3\n")
+    facts = told("info", tmp_path / "t.csv")
+    assert (facts["kind"], facts["rows"]) == ("table", 3)
+    assert [tuple(column.values()) for column in facts["columns"]] == [
+        ("a", "number", 1, None, -2.5, 1),
+        ("b", "text", 0, 2, None, None),
+        ("when", "date", 0, None, "2024-01-02", "2024-05-01"),
+        ("ok", "true/false", 1, None, None, None),
+        ("[red]", "number", 0, None, 1, 3),
+    ]
+    assert "with --target" in facts["obstacle"]
+    shown = fenchel("info", tmp_path / "t.csv").stdout
+    assert "[red]" in shown
+    assert "To learn from it: No column is called target" in shown
+    assert [column["name"] for column in told("info", "train.csv")["columns"]] == COLUMNS
+
+
+def test_a_typing_error_among_numbers_is_told_in_a_line(at_home, tmp_path):
+    (tmp_path / "t.csv").write_text("b,y\n1,0\noops,1\n3,0\n4,1\n")
+    result = fenchel("train", tmp_path / "t.csv", "--model", tmp_path / "m.fenchel", "--quiet")
+    assert result.stderr == (
+        "Warning: Column 'b' is text, and so one-hot, though 3 of 4 values are numbers; the first that is not is 'oops', in row 2, "
+        "counting from 1: correct it, or leave the column out with --drop b.\n"
+    )
+
+
+def test_terms_of_data_sets_are_told_if_asked_for(at_home):
+    plain, full = (fenchel("datasets", "list", *words).stdout for words in ([], ["--terms"]))
+    terms = {listing["terms"] for listing in told("datasets", "list")["datasets"]} - {""}
+    assert terms
+    assert not any(text in plain for text in terms)
+    assert "terms" in full
+
+
+def test_accuracy_is_told_in_percent(at_home):
+    share = told("evaluate", "text.fenchel", "train.svm")["accuracy"]
+    assert f"{100.0 * share:.2f} %" in fenchel("evaluate", "text.fenchel", "train.svm").stdout
+
+
 def test_info_of_a_model_names_its_largest_weights(at_home):
     facts = told("info", "cars.fenchel")
     model = fl.load("cars.fenchel")
@@ -354,13 +394,27 @@ def test_names_of_data_sets(at_home, tmp_path):
         ("train train.csv --model m.fenchel --plot figure.doc", "its name must end in .png"),
         ("train train.svm --model m.fenchel --target y", "--target is for tables"),
         ("train bad.svm --model m.fenchel", "bad.svm, line 2, column 6: 'x' is not a number"),
-        ("train missing.csv --model m.fenchel", "Column 'a' has 1 missing values"),
+        ("train missing.csv --model m.fenchel", "Column 'a' has 1 missing value"),
         ("train missing.csv --model m.fenchel", "--missing zero or --missing mean"),
         ("train train.csv --target weight --class-weight balanced --model m.fenchel", "--class-weight is for classification"),
+        ("train . --model m.fenchel", ". is a directory: give a file in it."),
+        ("train ragged.csv --model m.fenchel", "ragged.csv, line 3: 1 value, where the heading has 2"),
+        ("train empty.csv --model m.fenchel", "empty.csv has a heading, and no rows below it"),
+        ("train one.csv --model m.fenchel", "one.csv has one class only, 1:"),
+        ("compare one.csv", "one.csv has one class only, 1:"),
+        (
+            "train real.csv --task classify --model m.fenchel",
+            "real.csv has 3 different labels that are no whole numbers: give --task regress.",
+        ),
+        ("train bare.csv --model m.fenchel", "say which of the columns it is with --target. They are a, b."),
+        ("info bare.csv --target c", "There is no column 'c'"),
+        ("predict test.csv cars.fenchel", "cars.fenchel is a model, and test.csv is not: swap them"),
+        ("evaluate test.csv cars.fenchel", "cars.fenchel is a model, and test.csv is not: swap them"),
+        ("convert train.svm train.xyz", "train.xyz: the ending .xyz tells no format: give one of .csv"),
         ("predict train.csv test.csv", "train.csv: it is damaged, cut short or no model file"),
         ("predict cars.fenchel train.svm", "train.svm has 100 features, and the model was fitted on 7"),
         ("predict cars.fenchel test.csv -o p.doc", "its name must end in .csv"),
-        ("evaluate text.fenchel missing.csv", "Column 'a' has 1 missing values"),
+        ("evaluate text.fenchel missing.csv", "Column 'a' has 1 missing value"),
         ("path train.csv --model m.fenchel", "give --cv 5 as well"),
         ("compare train.csv --solvers sdac", "did you mean 'sdca'?"),
         ("compare train.csv --loss hinge --penalty l1 --solvers newton", "newton needs a smooth loss"),
@@ -373,6 +427,11 @@ def test_names_of_data_sets(at_home, tmp_path):
 def test_bad_input_is_told_in_a_sentence(words, message, at_home):
     (at_home / "bad.svm").write_text("+1 1:2\n-1 3:x\n")
     (at_home / "missing.csv").write_text("a,y\n1,0\n,1\n3,0\n4,1\n")
+    (at_home / "ragged.csv").write_text("a,y\n1,0\n2\n3,1\n")
+    (at_home / "empty.csv").write_text("a,y\n")
+    (at_home / "one.csv").write_text("a,y\n1,1\n2,1\n")
+    (at_home / "real.csv").write_text("a,y\n1,0.5\n2,0.25\n3,1\n")
+    (at_home / "bare.csv").write_text("a,b\n1,0\n2,1\n")
     result = fenchel(*words.split(), code=2)
     assert message in result.stderr
     assert result.stderr.startswith("Error: ")

@@ -37,6 +37,7 @@ def command(
     from fenchel.datasets import write
     from fenchel.datasets.formats import format_to_write
     from fenchel.files import checked_place
+    from fenchel.registry import counted
 
     checked_place(output)
     written = format_to_write(output, to)
@@ -46,4 +47,4 @@ def command(
         rows = replace(rows, y=codes)
         say("Classes: " + ", ".join(f"{k} is {label(name)}" for k, name in enumerate(classes)) + ".")
     write(output, rows, format=written)
-    say(f"Wrote {output}: {len(rows):,} rows, {rows.X.shape[1]:,} features.")
+    say(f"Wrote {output}: {counted(len(rows), 'row')}, {counted(rows.X.shape[1], 'feature')}.")

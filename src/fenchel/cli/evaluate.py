@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.markup import escape
+
 from fenchel.cli import options as opt
 from fenchel.cli.screen import out, print_facts, print_json, shown_path, table
 
@@ -59,7 +61,7 @@ def _report(found: dict[str, Any]) -> None:
         return
     shown = table(["class"], ["precision", "recall", "F1", "rows"])
     for row in found["classes"][:MOST_CLASSES]:
-        shown.add_row(str(row["class"]), *(f"{row[name]:.4f}" for name in ("precision", "recall", "f1")), f"{row['rows']:,}")
+        shown.add_row(escape(str(row["class"])), *(f"{row[name]:.4f}" for name in ("precision", "recall", "f1")), f"{row['rows']:,}")
     out().print(shown)
     if len(found["classes"]) > MOST_CLASSES:
         out().print(f"... and {len(found['classes']) - MOST_CLASSES} classes more; --json has them all.")

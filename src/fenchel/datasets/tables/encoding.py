@@ -165,7 +165,7 @@ def _fitted(name: str, values: Any, missing: str | None, limit: int) -> Column:
     if missing is None:
         if absent.any():
             raise ValueError(
-                f"Column {name!r} has {counted(absent.sum(), 'missing value')} in {len(numbers):,} rows: say what to put in their place with "
+                f"Column {name!r} has {counted(absent.sum(), 'missing value')} in {len(numbers):,} rows: say what to put there with "
                 f"missing='zero' or missing='mean', or leave the column out with drop=[{name!r}]."
             )
         return Column(name, "number")

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from fenchel.datasets.bounds import Bounded, check_expansion
 from fenchel.datasets.data import Data
 from fenchel.datasets.files import OPENERS
+from fenchel.registry import counted
 
 WIDEST = 20_000  # columns of a table: beyond them Arrow's own bookkeeping outweighs the data
 BLOCK = 1 << 22  # values written at a time
@@ -42,7 +43,7 @@ def read_table(path: Path, format: str, text_columns: list[str]) -> Any:
         ragged = RAGGED.search(said)
         if ragged:
             line, wanted, got = map(int, ragged.groups())
-            raise ValueError(f"{path}, line {line}: {got} values, where the heading has {wanted}: mend that line.") from None
+            raise ValueError(f"{path}, line {line}: {counted(got, 'value')}, where the heading has {wanted}: mend that line.") from None
         raise ValueError(f"{path} can't be read as {format}: {_readable(said)[:300].rstrip('.')}.") from None
     if table.num_rows == 0:
         raise ValueError(f"{path} has a heading, and no rows below it: there is nothing to read.")
