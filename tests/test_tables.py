@@ -175,7 +175,8 @@ def test_the_next_table_gets_the_same_columns():
 def test_text_stays_text_though_the_next_file_looks_like_numbers(tmp_path):
     (tmp_path / "train.csv").write_text("zip,size,label\n0123,1,1\nA1,2,x\n0123,3,x\n")
     (tmp_path / "test.csv").write_text("zip,size,label\n0123,7,1\n")
-    train = fl.datasets.read(tmp_path / "train.csv")
+    with pytest.warns(UserWarning, match=r"'zip' is text, .* 2 of 3 values are numbers; the first that is not is 'A1', in row 2"):
+        train = fl.datasets.read(tmp_path / "train.csv")
     test = fl.datasets.read(tmp_path / "test.csv", encoding=train.encoding)
     np.testing.assert_array_equal(dense(test.X), [[1, 0, 7]])
     assert test.y.tolist() == ["1"]
@@ -184,7 +185,8 @@ def test_text_stays_text_though_the_next_file_looks_like_numbers(tmp_path):
 @pytest.mark.parametrize(("name", "packed"), [("late.csv", bytes), ("late.csv.gz", gzip.compress)])
 def test_types_may_change_after_the_first_block(tmp_path, name, packed):
     (tmp_path / name).write_bytes(packed(b"a,b,y\n" + b"1,2,0\n" * 400_000 + b"1.5,text,1\n"))
-    data = fl.datasets.read(tmp_path / name, features=["a", "b"])
+    with pytest.warns(UserWarning, match="'text', in row 400,001"):
+        data = fl.datasets.read(tmp_path / name, features=["a", "b"])
     assert data.feature_names == ("a", "b=2", "b=text")
     assert dense(data.X)[-1].tolist() == [1.5, 0.0, 1.0]
 
@@ -533,7 +535,7 @@ def test_a_column_that_is_nearly_all_numbers_is_told_of(texts, size):
 
 def test_a_typing_error_in_a_table_is_a_warning_and_categories_are_none():
     table = pa.table({"b": ["1", "oops", "3", "4"], "c": ["1", "x", "z", "x"], "y": ["0", "1", "O", "1"]})
-    with pytest.warns(UserWarning) as told:
+    with pytest.warns(UserWarning, match="is text") as told:
         Encoding.fit(table)
     assert [str(warning.message) for warning in told] == [
         "Column 'b' is text, and so one-hot, though 3 of 4 values are numbers; the first that is not is 'oops', in row 2, counting from 1: "

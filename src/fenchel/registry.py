@@ -44,13 +44,13 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"{meant}There are: {', '.join(names)}."
 
 
-def counted(count: float, one: str, more: str | None = None) -> str:
+def counted(count: int, one: str) -> str:
     """A number with what it counts.
 
-    >>> counted(1, "row"), counted(1200, "row"), counted(2.5, "pass", "passes")
-    ('1 row', '1,200 rows', '2.5 passes')
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
     """
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
+    return f"{count:,} {one}{'' if count == 1 else 's'}"
 
 
 def checked_choice(option: str, value: Any, offered: Any) -> Any:

@@ -14,8 +14,6 @@ import typer
 from rich.console import Console
 from rich.table import Column, Table
 
-from fenchel.registry import counted
-
 WIDE = 200  # columns where nobody's terminal sets a limit
 
 
@@ -107,7 +105,7 @@ def passes(count: float) -> str:
     >>> passes(1.0), passes(14.23456)
     ('1 pass', '14.23 passes')
     """
-    return counted(float(f"{count:.4g}"), "pass", "passes")
+    return f"{count:.4g} {'pass' if count == 1.0 else 'passes'}"
 
 
 def shown_path(path: Path | None) -> str:
