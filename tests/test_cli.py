@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import ctypes
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -298,6 +300,46 @@ def test_info_of_data_counts_what_is_there(at_home, tmp_path):
     assert "fast" in fenchel("info", "train.csv").stdout
 
 
+def test_info_of_a_table_lists_its_columns_without_a_target(at_home, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,when,ok,[red]\n1,x,2024-05-01,true,1\n,z,2024-01-02,false,2\n-2.5,x,2024-02-02,,3\n")
+    facts = told("info", tmp_path / "t.csv")
+    assert (facts["kind"], facts["rows"]) == ("table", 3)
+    assert [tuple(column.values()) for column in facts["columns"]] == [
+        ("a", "number", 1, None, -2.5, 1),
+        ("b", "text", 0, 2, None, None),
+        ("when", "date", 0, None, "2024-01-02", "2024-05-01"),
+        ("ok", "true/false", 1, None, None, None),
+        ("[red]", "number", 0, None, 1, 3),
+    ]
+    assert "with --target" in facts["obstacle"]
+    shown = fenchel("info", tmp_path / "t.csv").stdout
+    assert "[red]" in shown
+    assert "To learn from it: No column is called target" in shown
+    assert [column["name"] for column in told("info", "train.csv")["columns"]] == COLUMNS
+
+
+def test_a_typing_error_among_numbers_is_told_in_a_line(at_home, tmp_path):
+    (tmp_path / "t.csv").write_text("b,y\n1,0\noops,1\n3,0\n4,1\n")
+    result = fenchel("train", tmp_path / "t.csv", "--model", tmp_path / "m.fenchel", "--quiet")
+    assert result.stderr == (
+        "Warning: Column 'b' is text, and so one-hot, though 3 of 4 values are numbers; the first that is not is 'oops', in row 2, "
+        "counting from 1: correct it, or leave the column out with --drop b.\n"
+    )
+
+
+def test_terms_of_data_sets_are_told_if_asked_for(at_home):
+    plain, full = (fenchel("datasets", "list", *words).stdout for words in ([], ["--terms"]))
+    terms = {listing["terms"] for listing in told("datasets", "list")["datasets"]} - {""}
+    assert terms
+    assert not any(text in plain for text in terms)
+    assert "terms" in full
+
+
+def test_accuracy_is_told_in_percent(at_home):
+    share = told("evaluate", "text.fenchel", "train.svm")["accuracy"]
+    assert f"{100.0 * share:.2f} %" in fenchel("evaluate", "text.fenchel", "train.svm").stdout
+
+
 def test_info_of_a_model_names_its_largest_weights(at_home):
     facts = told("info", "cars.fenchel")
     model = fl.load("cars.fenchel")
@@ -352,13 +394,27 @@ def test_names_of_data_sets(at_home, tmp_path):
         ("train train.csv --model m.fenchel --plot figure.doc", "its name must end in .png"),
         ("train train.svm --model m.fenchel --target y", "--target is for tables"),
         ("train bad.svm --model m.fenchel", "bad.svm, line 2, column 6: 'x' is not a number"),
-        ("train missing.csv --model m.fenchel", "Column 'a' has 1 missing values"),
+        ("train missing.csv --model m.fenchel", "Column 'a' has 1 missing value"),
         ("train missing.csv --model m.fenchel", "--missing zero or --missing mean"),
         ("train train.csv --target weight --class-weight balanced --model m.fenchel", "--class-weight is for classification"),
+        ("train . --model m.fenchel", ". is a directory: give a file in it."),
+        ("train ragged.csv --model m.fenchel", "ragged.csv, line 3: 1 value, where the heading has 2"),
+        ("train empty.csv --model m.fenchel", "empty.csv has a heading, and no rows below it"),
+        ("train one.csv --model m.fenchel", "one.csv has one class only, 1:"),
+        ("compare one.csv", "one.csv has one class only, 1:"),
+        (
+            "train real.csv --task classify --model m.fenchel",
+            "real.csv has 3 different labels that are no whole numbers: give --task regress.",
+        ),
+        ("train bare.csv --model m.fenchel", "say which of the columns it is with --target. They are a, b."),
+        ("info bare.csv --target c", "There is no column 'c'"),
+        ("predict test.csv cars.fenchel", "cars.fenchel is a model, and test.csv is not: swap them"),
+        ("evaluate test.csv cars.fenchel", "cars.fenchel is a model, and test.csv is not: swap them"),
+        ("convert train.svm train.xyz", "train.xyz: the ending .xyz tells no format: give one of .csv"),
         ("predict train.csv test.csv", "train.csv: it is damaged, cut short or no model file"),
         ("predict cars.fenchel train.svm", "train.svm has 100 features, and the model was fitted on 7"),
         ("predict cars.fenchel test.csv -o p.doc", "its name must end in .csv"),
-        ("evaluate text.fenchel missing.csv", "Column 'a' has 1 missing values"),
+        ("evaluate text.fenchel missing.csv", "Column 'a' has 1 missing value"),
         ("path train.csv --model m.fenchel", "give --cv 5 as well"),
         ("compare train.csv --solvers sdac", "did you mean 'sdca'?"),
         ("compare train.csv --loss hinge --penalty l1 --solvers newton", "newton needs a smooth loss"),
@@ -371,6 +427,11 @@ def test_names_of_data_sets(at_home, tmp_path):
 def test_bad_input_is_told_in_a_sentence(words, message, at_home):
     (at_home / "bad.svm").write_text("+1 1:2\n-1 3:x\n")
     (at_home / "missing.csv").write_text("a,y\n1,0\n,1\n3,0\n4,1\n")
+    (at_home / "ragged.csv").write_text("a,y\n1,0\n2\n3,1\n")
+    (at_home / "empty.csv").write_text("a,y\n")
+    (at_home / "one.csv").write_text("a,y\n1,1\n2,1\n")
+    (at_home / "real.csv").write_text("a,y\n1,0.5\n2,0.25\n3,1\n")
+    (at_home / "bare.csv").write_text("a,b\n1,0\n2,1\n")
     result = fenchel(*words.split(), code=2)
     assert message in result.stderr
     assert result.stderr.startswith("Error: ")
@@ -457,6 +518,85 @@ def test_control_c_in_a_terminal_keeps_the_model(at_home, tmp_path):
     assert "the best model so far is in" in err
     assert "certificate" in out
     assert len(fl.load(tmp_path / "m.fenchel").history_) > 0
+
+
+def test_an_interrupt_lost_in_a_callback_comes_again():
+    @ctypes.CFUNCTYPE(None)
+    def compiling():
+        raise KeyboardInterrupt
+
+    def work():
+        compiling()
+        for _ in range(1000):
+            time.sleep(0.01)
+
+    with errors.interrupts_kept(), pytest.raises(KeyboardInterrupt):
+        work()
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.05])
+def test_control_c_while_importing_is_quiet(delay):
+    # An import hook tells when the package has begun to load; SIGINT may have been inherited as ignored.
+    start = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Told:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        name == 'fenchel.cli' and print('importing', flush=True)\n"
+        "sys.meta_path.insert(0, Told()); import _fenchel; _fenchel.main()"
+    )
+    run = subprocess.Popen([sys.executable, "-c", start, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert run.stdout.readline() == "importing\n"
+    time.sleep(delay)
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=60)
+    assert (run.returncode, err) == (130, "Interrupted.\n")
+
+
+def test_an_interrupted_comparison_keeps_the_solvers_that_are_done(at_home, monkeypatch):
+    from fenchel.driver import _Run
+
+    evaluate = _Run.evaluate
+
+    def interrupted(self, iterate):
+        if self.solver == "fista":
+            raise KeyboardInterrupt
+        return evaluate(self, iterate)
+
+    monkeypatch.setattr(_Run, "evaluate", interrupted)
+    words = ["compare", "train.svm", "--solvers", "newton,fista,sdca"]
+    result = fenchel(*words, code=130)
+    assert "newton" in result.stdout
+    assert result.stderr == "Interrupted: fista, sdca did not finish.\n"
+    facts = told(*words, code=130)
+    assert ([run["solver"] for run in facts["runs"]], facts["interrupted"]) == (["newton"], True)
+    assert fenchel("compare", "train.svm", "--solvers", "fista", code=130).stderr == "Interrupted.\n"
+
+
+def test_a_comparison_is_certified_if_one_solver_is(at_home):
+    limits = ["--tol", "1e-9", "--max-passes", "30"]
+    result = fenchel("compare", "train.svm", "--solvers", "newton,pegasos", *limits)
+    assert "a gap of at most 1e-09 of the objective at w = 0" in result.stdout
+    assert "The intercept is penalised" in result.stdout
+    assert "max passes" in result.stdout
+    fenchel("compare", "train.svm", "--solvers", "pegasos", *limits, code=3)
+
+
+def test_an_interrupted_path_keeps_the_strengths_that_are_done(at_home, monkeypatch):
+    from fenchel.driver import _Run
+
+    record, ended = _Run._record, []
+
+    def interrupted(self, iterate, objective):
+        ended.append(iterate)
+        if len(ended) == 8:
+            raise KeyboardInterrupt
+        return record(self, iterate, objective)
+
+    monkeypatch.setattr(_Run, "_record", interrupted)
+    result = fenchel("path", "train.svm", "--strengths", "30", "--json", code=130)
+    done = len(json.loads(result.stdout)["points"])
+    assert 0 < done < 30
+    assert result.stderr == f"Interrupted: {done} of 30 strengths are done.\n"
 
 
 def test_an_error_of_our_own_asks_for_a_report(at_home, monkeypatch, tmp_path):

@@ -15,11 +15,13 @@ from fenchel.files import checked_place, replacing
 
 @pytest.mark.parametrize("text", ["a;b;y\n1,5;2,5;1\n2,5;3,5;0\n", "a;b;y\n1.5;2;1\n2.5;3;0\n"])
 @pytest.mark.parametrize("name", ["table.csv", "table.csv.gz"])
-def test_a_table_with_semicolons_is_told_from_one_without_a_target(tmp_path, text, name):
+def test_a_table_with_semicolons_is_read_with_them(tmp_path, text, name):
     path = tmp_path / name
     path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
-    with pytest.raises(ValueError, match="semicolons between its columns"):
-        read(path)
+    data = read(path)
+    assert data.feature_names == ("a", "b")
+    assert data.X[:, 0].tolist() == [1.5, 2.5]
+    assert data.y.tolist() == [1.0, 0.0]
 
 
 def test_a_parquet_table_with_a_name_twice_is_refused_by_that_name(tmp_path):

@@ -168,14 +168,15 @@ def test_the_next_table_gets_the_same_columns():
         encoding.transform(pl.DataFrame({"fuel": ["diesel"]}))
     with pytest.raises(ValueError, match=r"'hp' held numbers .* holds text now"):
         encoding.transform(pl.DataFrame({"hp": ["many"], "fuel": ["diesel"], "old": [True]}))
-    with pytest.raises(ValueError, match=r"'hp' has 1 missing values, and the encoding nothing"):
+    with pytest.raises(ValueError, match=r"'hp' has 1 missing value, and the encoding nothing"):
         encoding.transform(pl.DataFrame({"hp": [None], "fuel": ["diesel"], "old": [True]}))
 
 
 def test_text_stays_text_though_the_next_file_looks_like_numbers(tmp_path):
     (tmp_path / "train.csv").write_text("zip,size,label\n0123,1,1\nA1,2,x\n0123,3,x\n")
     (tmp_path / "test.csv").write_text("zip,size,label\n0123,7,1\n")
-    train = fl.datasets.read(tmp_path / "train.csv")
+    with pytest.warns(UserWarning, match=r"'zip' is text, .* 2 of 3 values are numbers; the first that is not is 'A1', in row 2"):
+        train = fl.datasets.read(tmp_path / "train.csv")
     test = fl.datasets.read(tmp_path / "test.csv", encoding=train.encoding)
     np.testing.assert_array_equal(dense(test.X), [[1, 0, 7]])
     assert test.y.tolist() == ["1"]
@@ -184,7 +185,8 @@ def test_text_stays_text_though_the_next_file_looks_like_numbers(tmp_path):
 @pytest.mark.parametrize(("name", "packed"), [("late.csv", bytes), ("late.csv.gz", gzip.compress)])
 def test_types_may_change_after_the_first_block(tmp_path, name, packed):
     (tmp_path / name).write_bytes(packed(b"a,b,y\n" + b"1,2,0\n" * 400_000 + b"1.5,text,1\n"))
-    data = fl.datasets.read(tmp_path / name, features=["a", "b"])
+    with pytest.warns(UserWarning, match="'text', in row 400,001"):
+        data = fl.datasets.read(tmp_path / name, features=["a", "b"])
     assert data.feature_names == ("a", "b=2", "b=text")
     assert dense(data.X)[-1].tolist() == [1.5, 0.0, 1.0]
 
@@ -193,7 +195,7 @@ def test_types_may_change_after_the_first_block(tmp_path, name, packed):
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_missing_numbers(make, missing, filled):
     table = make({"a": [1.0, None, 3.0], "y": [1, 2, 3]})
-    with pytest.raises(ValueError, match=r"Column 'a' has 1 missing values in 3 rows: .*missing='mean'.*drop=\['a'\]"):
+    with pytest.raises(ValueError, match=r"Column 'a' has 1 missing value in 3 rows: .*missing='mean'.*drop=\['a'\]"):
         Encoding.fit(table)
     encoding = Encoding.fit(table, missing=missing)
     assert dense(encoding.transform(table).X).ravel().tolist() == [1.0, filled, 3.0]
@@ -201,9 +203,9 @@ def test_missing_numbers(make, missing, filled):
 
 
 def test_nan_is_missing_and_infinity_refused():
-    with pytest.raises(ValueError, match="1 missing values"):
+    with pytest.raises(ValueError, match="1 missing value"):
         Encoding.fit(pl.DataFrame({"a": [1.0, float("nan")], "y": [1.0, 2.0]}))
-    with pytest.raises(ValueError, match="Column 'a' is inf in row 1"):
+    with pytest.raises(ValueError, match="Column 'a' is inf in row 2, counting from 1"):
         Encoding.fit(pl.DataFrame({"a": [1.0, float("inf")], "y": [1.0, 2.0]}))
     with pytest.raises(ValueError, match="no value at all"):
         Encoding.fit(pa.table({"a": pa.nulls(2), "y": [1.0, 2.0]}), missing="mean")
@@ -227,7 +229,7 @@ def test_identifiers_are_refused():
 
 
 def test_the_target_is_found_or_asked_for():
-    with pytest.raises(ValueError, match=r"No column is called .*say which with target=; There are: a, b\."):
+    with pytest.raises(ValueError, match=r"No column is called .*say which of the columns it is with target=\. They are a, b\."):
         Encoding.fit(pa.table({"a": [1], "b": [2]}))
     with pytest.raises(ValueError, match=r"Several columns may be the target, 'Label', 'y'"):
         Encoding.fit(pa.table({"Label": [1], "y": [2]}))
@@ -238,7 +240,7 @@ def test_the_target_is_found_or_asked_for():
     assert data.sample_weight.tolist() == [2.0]
     with pytest.raises(ValueError, match=r"no column 'z': .*There are: a, b"):
         Encoding.fit(pa.table({"a": [1], "b": [2]}), "z")
-    with pytest.raises(ValueError, match=r"'y' has 1 missing values in 2 rows"):
+    with pytest.raises(ValueError, match=r"'y' has 1 missing value in 2 rows"):
         Encoding.fit(pa.table({"a": [1, 2], "y": ["p", None]})).transform(pa.table({"a": [1, 2], "y": ["p", None]}))
     with pytest.raises(ValueError, match="nothing to learn from"):
         Encoding.fit(pa.table({"y": [1]}))
@@ -511,3 +513,69 @@ def test_bounded_streams_hand_on_every_byte(tmp_path):
     (tmp_path / "a").write_bytes(b"x" * 10)
     with bounds.Bounded(io.BytesIO(b"0123456789" * 1000), tmp_path / "a") as stream:
         assert io.BufferedReader(stream).read() == b"0123456789" * 1000
+
+
+def is_number(text):
+    try:
+        return np.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from(["1", "-2.5", "3e4", "oops", "n/a!", "inf", None]), min_size=1, max_size=12), st.integers(1, 5))
+def test_a_column_that_is_nearly_all_numbers_is_told_of(texts, size):
+    chunks = [pa.array(texts[k : k + size], pa.string()) for k in range(0, len(texts), size)]
+    found = columns.mixture(pa.chunked_array(chunks))
+    held = [text for text in texts if text is not None]
+    count = sum(map(is_number, held))
+    others = [(text, row) for row, text in enumerate(texts, 1) if text is not None and not is_number(text)]
+    assert found == ((count, len(held), *others[0]) if others and 2 * count >= len(held) else None)
+
+
+def test_a_typing_error_in_a_table_is_a_warning_and_categories_are_none():
+    table = pa.table({"b": ["1", "oops", "3", "4"], "c": ["1", "x", "z", "x"], "y": ["0", "1", "O", "1"]})
+    with pytest.warns(UserWarning, match="is text") as told:
+        Encoding.fit(table)
+    assert [str(warning.message) for warning in told] == [
+        "Column 'b' is text, and so one-hot, though 3 of 4 values are numbers; the first that is not is 'oops', in row 2, counting from 1: "
+        "correct it, or leave the column out with drop=['b'].",
+        "Column 'y' is text, and so classes, though 3 of 4 values are numbers; the first that is not is 'O', in row 3, counting from 1: "
+        "correct it.",
+    ]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("numbers", [["1,5", "-2", "1,25e2"], ["1.5", "-2", "1.25e2"]])
+def test_semicolons_with_either_decimal_mark(ending, numbers, tmp_path):
+    file = tmp_path / f"euro{ending}"
+    rows = [f"{number};{word};{k}" for k, (number, word) in enumerate(zip(numbers, ["a, b", "c", "c"], strict=True))]
+    text = "\n".join(["size;colour;y", *rows]).encode()
+    file.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
+    data = fl.datasets.read(file)
+    assert data.feature_names == ("size", "colour=a, b", "colour=c")
+    assert dense(data.X)[:, 0].tolist() == [1.5, -2.0, 125.0]
+    assert dense(fl.datasets.read(file, encoding=data.encoding).X).tolist() == dense(data.X).tolist()
+
+
+def test_a_bad_line_is_told_by_its_number_and_without_its_bytes(tmp_path):
+    file = tmp_path / "ragged.csv"
+    file.write_text("a,b\n" + "1,2\n" * 500_000 + "1\x1b[31m,2,3\n" + "1,2.5\n" * 10)
+    with pytest.raises(ValueError, match=r"ragged\.csv, line 500002: 3 values, where the heading has 2") as told:
+        fl.datasets.read(file, target="b")
+    assert str(told.value).isprintable()
+    file.write_bytes(bytes(np.random.default_rng(0).integers(0, 256, 3000, dtype=np.uint8)))
+    with pytest.raises(ValueError, match=r"ragged\.csv") as told:
+        fl.datasets.read(file)
+    assert str(told.value).isprintable()
+
+
+def test_endings_that_tell_nothing_are_not_written(tmp_path):
+    data = Data(np.eye(2), np.array([1.0, -1.0]))
+    with pytest.raises(ValueError, match=r"the ending \.xyz tells no format: give one of \.csv"):
+        fl.datasets.write(tmp_path / "a.xyz.gz", data)
+    assert not list(tmp_path.iterdir())
+    fl.datasets.write(tmp_path / "a.xyz", data, format="svmlight")
+    for name in ("a.svm", "a.dat", "a", "a.TXT", "a.libsvm.gz"):
+        fl.datasets.write(tmp_path / name, data)
+        assert dense(fl.datasets.read(tmp_path / name).X).tolist() == dense(fl.datasets.read(tmp_path / "a.xyz").X).tolist()

@@ -1,5 +1,5 @@
 """``python -m fenchel`` is the command line."""
 
-from fenchel.cli import app
+from _fenchel import main
 
-app(prog_name="fenchel")
+main()

@@ -44,6 +44,15 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"{meant}There are: {', '.join(names)}."
 
 
+def counted(count: int, one: str) -> str:
+    """A number with what it counts.
+
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{count:,} {one}{'' if count == 1 else 's'}"
+
+
 def checked_choice(option: str, value: Any, offered: Any) -> Any:
     """The value, if it is one of those offered."""
     if not isinstance(value, str) or value not in offered:

@@ -15,7 +15,8 @@ import typer
 from rich.table import Table
 
 from fenchel.cli import options as opt
-from fenchel.cli.screen import err, out, print_json, table
+from fenchel.cli.errors import DONE, INTERRUPTED, NOT_CERTIFIED
+from fenchel.cli.screen import err, out, print_json, say, table
 
 SMALL = 300  # rows of the run that compiles a solver's kernels before its time counts
 KEYS = ("passes", "seconds", "objective", "dual_objective", "gap")
@@ -47,10 +48,11 @@ def command(
     """Run several solvers on one problem and compare their certified gaps.
 
     The intercept is the weight of a constant feature of value 1, penalised like any other, for all solvers can take that. Kernels are
-    compiled before the clock starts.
+    compiled before the clock starts. The exit code is 0 if at least one solver is certified to the tolerance, 3 if none is, and 130 after
+    Ctrl-C, with what the solvers before it have found.
 
-    Keys of --json: rows, features, loss, penalty, tol, refused (by solver, with the reason), plot, and runs, a list of solver, passes,
-    seconds, objective, dual_objective, gap, converged, status; the fastest to the tolerance first.
+    Keys of --json: rows, features, loss, penalty, tol, intercept, interrupted, refused (by solver, with the reason), plot, and runs, a
+    list of solver, passes, seconds, objective, dual_objective, gap, converged, status; the fastest to the tolerance first.
 
     Example: fenchel compare train.svm --solvers sdca,lbfgs --loss logistic --time-limit 5
     """
@@ -65,23 +67,28 @@ def command(
     problem = Problem(rows.X, labels.y, labels.loss, regularizer, sample_weight=rows.sample_weight, intercept=1.0)
     able, refused = _sorted_out(problem, solvers)
     limits = {"tol": tol, "max_passes": max_passes, "time_limit": time_limit or None, "seed": seed, "threads": threads}
-    results = _run_all(problem, able, limits)
+    results, interrupted = _run_all(problem, able, limits)
+    if not results:
+        raise KeyboardInterrupt
     order = sorted(
         results, key=lambda name: (not results[name].converged, results[name].seconds if results[name].converged else results[name].gap)
     )
     if plot is not None:
         plots.save(plots.compare({name: results[name] for name in order}), plot)
     if as_json:
-        runs = [
-            {"solver": name, **_numbers(results[name]), "converged": results[name].converged, "status": results[name].status}
-            for name in order
-        ]
         facts = {"rows": len(rows), "features": rows.X.shape[1], "loss": repr(labels.loss), "penalty": repr(regularizer), "tol": tol}
-        print_json({**facts, "refused": refused, "plot": plot, "runs": runs})
-        return
-    out().print(_table([(name, results[name], _ending(results[name])) for name in order]))
-    for name, reason in refused.items():
-        out().print(f"{name} needs {reason}.", markup=False)
+        ends = {"intercept": "penalised", "interrupted": interrupted, "refused": refused, "plot": plot}
+        print_json({**facts, **ends, "runs": [_run(name, results[name]) for name in order]})
+    else:
+        out().print(_table([(name, results[name], _ending(results[name])) for name in order]))
+        out().print(f"Certified: a gap of at most {tol:g} of the objective at w = 0.", markup=False)
+        out().print("The intercept is penalised like any other weight, for that is a problem that every solver can take.", markup=False)
+        for name, reason in refused.items():
+            out().print(f"{name} needs {reason}.", markup=False)
+    if interrupted:
+        say(f"Interrupted: {', '.join(name for name in able if name not in results)} did not finish.")
+        raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(DONE if tol == 0.0 or any(result.converged for result in results.values()) else NOT_CERTIFIED)
 
 
 def _sorted_out(problem: Any, wanted: str | None) -> tuple[list[str], dict[str, str]]:
@@ -104,23 +111,28 @@ def _sorted_out(problem: Any, wanted: str | None) -> tuple[list[str], dict[str, 
     return able, refused
 
 
-def _run_all(problem: Any, names: list[str], limits: dict[str, Any]) -> dict[str, Any]:
-    """Run one after the other; what is known of each so far is shown while they run."""
-    from fenchel.driver import solve
-
+def _run_all(problem: Any, names: list[str], limits: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Run one after the other, and show what is known of each meanwhile; the results, and whether an interrupt kept others away."""
     small = problem.on_rows(_few_rows(problem))
     done: dict[str, Any] = {}
-    with _live(names) as show:
+    with _live(names) as show, contextlib.suppress(KeyboardInterrupt):
         for name in names:
             show(done, name, None)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                solve(small, name, **{**limits, "max_passes": 20, "time_limit": None})
-            result = solve(problem, name, callback=functools.partial(show, done, name), **limits)
-            if result.status == "interrupted":
-                raise KeyboardInterrupt
-            done[name] = result
-    return done
+                _uninterrupted(small, name, **{**limits, "max_passes": 20, "time_limit": None})
+            done[name] = _uninterrupted(problem, name, callback=functools.partial(show, done, name), **limits)
+    return done, len(done) < len(names)
+
+
+def _uninterrupted(problem: Any, name: str, **options: Any) -> Any:
+    """The result, unless an interrupt ended it early."""
+    from fenchel.driver import solve
+
+    result = solve(problem, name, **options)
+    if result.status == "interrupted":
+        raise KeyboardInterrupt
+    return result
 
 
 def _few_rows(problem: Any) -> np.ndarray:
@@ -148,8 +160,9 @@ def _live(names: list[str]) -> Iterator[Any]:
         yield show
 
 
-def _numbers(run: Any) -> dict[str, float]:
-    return {name: float(getattr(run, name)) for name in KEYS}
+def _run(name: str, result: Any) -> dict[str, Any]:
+    numbers = {key: float(getattr(result, key)) for key in KEYS}
+    return {"solver": name, **numbers, "converged": result.converged, "status": result.status}
 
 
 def _ending(result: Any) -> str:

@@ -35,14 +35,16 @@ def command(
     """
     from fenchel.cli.inputs import Columns, read
     from fenchel.datasets import write
-    from fenchel.datasets.formats import format_of
+    from fenchel.datasets.formats import format_to_write
     from fenchel.files import checked_place
+    from fenchel.registry import counted
 
     checked_place(output, data)
+    written = format_to_write(output, to)
     rows = read(data, Columns(target, features, drop, missing, sample_weight, format))
-    if rows.y is not None and rows.y.dtype.kind in "UO" and format_of(output, to) == "svmlight":
+    if rows.y is not None and rows.y.dtype.kind in "UO" and written == "svmlight":
         classes, codes = np.unique(rows.y, return_inverse=True)
         rows = replace(rows, y=codes)
         say("Classes: " + ", ".join(f"{k} is {label(name)}" for k, name in enumerate(classes)) + ".")
-    write(output, rows, format=to)
-    say(f"Wrote {output}: {len(rows):,} rows, {rows.X.shape[1]:,} features.")
+    write(output, rows, format=written)
+    say(f"Wrote {output}: {counted(len(rows), 'row')}, {counted(rows.X.shape[1], 'feature')}.")

@@ -20,7 +20,10 @@ app = typer.Typer(help="Data sets by name: list them, fetch them, or make up new
 
 
 @app.command("list")
-def list_sets(as_json: opt.Json = False) -> None:
+def list_sets(
+    terms: Annotated[bool, typer.Option("--terms", help="The terms of use as well.")] = False,
+    as_json: opt.Json = False,
+) -> None:
     """List the data sets that are known by name, and where they are.
 
     They are looked for in the folders that FENCHEL_DATA names, then among earlier downloads.
@@ -35,12 +38,12 @@ def list_sets(as_json: opt.Json = False) -> None:
     if as_json:
         print_json({"datasets": [asdict(listing) for listing in known]})
         return
-    shown = table(["name", "task"], ["rows", "features", "classes"], ["where", "terms"])
+    shown = table(["name", "task"], ["rows", "features", "classes"], ["where", "terms"] if terms else ["where"])
     for listing in known:
         name = listing.name if listing.split == "train" else f"{listing.name}:{listing.split}"
         sizes = ("" if size is None else f"{size:,}" for size in (listing.rows, listing.features, listing.classes))
         where = str(listing.where) if listing.where else "to be downloaded" if listing.source else "not at hand"
-        shown.add_row(name, listing.task, *sizes, where, listing.terms)
+        shown.add_row(name, listing.task, *sizes, where, *([listing.terms] if terms else []))
     out().print(shown)
 
 

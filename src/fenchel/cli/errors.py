@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import re
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -17,7 +19,8 @@ from typer.core import TyperGroup
 DONE, INTERNAL, BAD_INPUT, NOT_CERTIFIED, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 MEANING = (
     "Exit codes: 0 done, and certified to the tolerance; 1 an error in fenchel itself; 2 bad input or usage; "
-    "3 stopped before the tolerance, the model is written; 130 interrupted, the best model so far is written."
+    "3 stopped before the tolerance, the model is written (compare: no solver got there); "
+    "130 interrupted, what there is so far is written."
 )
 INPUT_ERRORS = (ValueError, TypeError, ModuleNotFoundError)
 OPTIONS = (
@@ -27,6 +30,7 @@ OPTIONS = (
 )
 SPOKEN = {"n_strengths": "strengths"}
 NAMED = re.compile(rf"(?<![\w-])({'|'.join(OPTIONS)})=(?:'([^']*)'|\['([^']*)'\]|(None\b)|([\w.+-]*[\w]))?")
+AGAIN = 0.02  # seconds until a lost interrupt is sent once more
 BARE = re.compile(rf"(?<![\w-])({'|'.join(name for name in OPTIONS if '_' in name)})(?!\w)")
 
 
@@ -35,7 +39,7 @@ class FriendlyGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        with _warnings_as_lines():
+        with _warnings_as_lines(), interrupts_kept():
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
@@ -116,3 +120,21 @@ def _warnings_as_lines() -> Iterator[None]:
         warnings.simplefilter("always")
         warnings.showwarning = show
         yield
+
+
+@contextlib.contextmanager
+def interrupts_kept() -> Iterator[None]:
+    """Send Ctrl-C again where it was lost: while kernels compile, most of the time is spent in callbacks that can't raise anything."""
+    usual = sys.unraisablehook
+
+    def again(lost: Any) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            threading.Timer(AGAIN, _thread.interrupt_main).start()
+        else:
+            usual(lost)
+
+    sys.unraisablehook = again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual

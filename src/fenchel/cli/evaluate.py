@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.markup import escape
+
 from fenchel.cli import options as opt
 from fenchel.cli.screen import out, print_facts, print_json, shown_path, table
 
+SHARES = ("accuracy", "error")
 MOST_CLASSES = 30  # in the table; --json has them all
 
 
@@ -27,14 +30,14 @@ def command(
 
     Example: fenchel evaluate cars.fenchel test.csv
     """
-    from fenchel import load, plots
+    from fenchel import plots
     from fenchel.cli.figures import judgement
-    from fenchel.cli.inputs import Columns, as_model_expects
+    from fenchel.cli.inputs import Columns, as_model_expects, load_model
     from fenchel.cli.scores import is_classifier, mean_loss, scores
 
     if plot is not None:
         plots.check_file(plot)
-    estimator = load(model)
+    estimator = load_model(model, data)
     rows = as_model_expects(estimator, data, Columns(target=target, format=format))
     if rows.y is None:
         raise ValueError(f"{data} has no labels to judge by: give rows with the target column.")
@@ -50,7 +53,7 @@ def command(
 
 def _report(found: dict[str, Any]) -> None:
     names = {"accuracy": "accuracy", "error": "error", "log_loss": "log loss", "auc": "AUC", "rmse": "RMSE", "mae": "MAE", "r2": "R²"}
-    numbers = {name: f"{found[key]:.6g}" for key, name in names.items() if key in found}
+    numbers = {name: f"{100.0 * found[key]:.2f} %" if key in SHARES else f"{found[key]:.6g}" for key, name in names.items() if key in found}
     loss = "" if found["mean_loss"] is None else f"{found['mean_loss']:.6g}"
     unknown = ", ".join(map(str, found.get("unknown_classes", ())))
     print_facts({"rows": f"{found['rows']:,}", **numbers, "mean loss": loss, "unknown": unknown, "plot": shown_path(found["plot"])})
@@ -58,7 +61,7 @@ def _report(found: dict[str, Any]) -> None:
         return
     shown = table(["class"], ["precision", "recall", "F1", "rows"])
     for row in found["classes"][:MOST_CLASSES]:
-        shown.add_row(str(row["class"]), *(f"{row[name]:.4f}" for name in ("precision", "recall", "f1")), f"{row['rows']:,}")
+        shown.add_row(escape(str(row["class"])), *(f"{row[name]:.4f}" for name in ("precision", "recall", "f1")), f"{row['rows']:,}")
     out().print(shown)
     if len(found["classes"]) > MOST_CLASSES:
         out().print(f"... and {len(found['classes']) - MOST_CLASSES} classes more; --json has them all.")

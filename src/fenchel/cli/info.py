@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
 import typer
+from rich.markup import escape
 
 from fenchel.cli import options as opt
-from fenchel.cli.screen import label, listed, print_facts, print_json
+from fenchel.cli.errors import in_shell_words
+from fenchel.cli.screen import label, listed, out, passes, print_facts, print_json, table
 
 LARGEST = 10  # weights that are told by name
 MOST_CLASSES = 20
+MOST_COLUMNS = 100  # in the report; --json has them all
 
 
 def command(
@@ -26,36 +30,77 @@ def command(
 ) -> None:
     """Tell what is in a data set or a model.
 
-    Keys of --json for data: kind, name, rows, features, stored, density, dtype, bytes, smallest, largest, index_base, labels, task,
-    queries. For a model: kind, class, parameters, version, classes, features, nonzeros, weights, certificate, largest.
+    Of a table it lists the columns, whether or not there is a target among them.
+
+    Keys of --json for data: kind, name, rows, features, storage, nonzeros, density, dtype, bytes, smallest, largest, index_base, labels,
+    task, queries, and of a table columns, a list of name, kind, missing, different, smallest, largest. For a table that nothing can be
+    learnt from as it is: kind, name, rows, columns, obstacle. For a model: kind, class, parameters, version, classes, features, nonzeros,
+    weights, certificate, largest.
 
     Example: fenchel info train.csv
 
     Example: fenchel info cars.fenchel --json
     """
-    from fenchel.cli.inputs import Columns
+    from fenchel.cli.inputs import Columns, is_model
 
-    if is_model(Path(file)):
-        facts = model_facts(Path(file))
-        report = _model_report
-    else:
-        facts = data_facts(file, Columns(target=target, drop=drop, missing=missing, format=format))
-        report = _data_report
+    columns = Columns(target, None, drop, missing, format=format)
+    facts = model_facts(Path(file)) if is_model(Path(file)) else data_or_table_facts(file, columns)
     if as_json:
         print_json(facts)
-    else:
-        print_facts(report(facts))
+        return
+    print_facts(REPORTS[facts["kind"]](facts))
+    if facts.get("columns"):
+        out().print(_columns_table(facts["columns"]))
+    if facts.get("obstacle"):
+        out().print(f"To learn from it: {facts['obstacle']}", markup=False)
 
 
-def is_model(file: Path) -> bool:
-    """Whether it looks like a model file: eight bytes of length, then JSON."""
-    if not file.is_file():
-        return False
-    with open(file, "rb") as opened:
-        start = opened.read(16)
-    return file.suffix == ".fenchel" or (
-        len(start) == 16 and start[8:9] == b"{" and int.from_bytes(start[:8], "little") < file.stat().st_size
-    )
+def data_or_table_facts(source: str, columns: Any) -> dict[str, Any]:
+    """What is in data; of a table, its columns too, and those alone where no more was asked for than what it is."""
+    from fenchel.cli.inputs import is_table
+
+    if not Path(source).is_file() or not is_table(source, columns.format):
+        return data_facts(source, columns)
+    table, seen = _surveyed(source, columns.format)
+    try:
+        return {**data_facts(source, columns), "columns": seen}
+    except ValueError as error:
+        if columns.target or columns.drop or columns.missing:
+            raise
+        return {
+            "kind": "table",
+            "name": Path(source).name,
+            "rows": table.num_rows,
+            "columns": seen,
+            "obstacle": in_shell_words(str(error)),
+        }
+
+
+def _surveyed(source: str, format: str | None) -> tuple[Any, list[dict[str, Any]]]:
+    from fenchel.datasets.formats import format_of
+    from fenchel.datasets.tables.read import read_table
+    from fenchel.datasets.tables.survey import survey
+
+    table = read_table(Path(source), format_of(Path(source), format), [])
+    return table, [seen._asdict() for seen in survey(table)]
+
+
+def _table_report(facts: dict[str, Any]) -> dict[str, str]:
+    return {"table": facts["name"], "rows": f"{facts['rows']:,}", "columns": f"{len(facts['columns']):,}"}
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _columns_table(columns: list[dict[str, Any]]) -> Any:
+    shown = table(["column", "kind"], ["missing", "different", "smallest", "largest"])
+    for seen in columns[:MOST_COLUMNS]:
+        told = (seen[key] for key in ("missing", "different", "smallest", "largest"))
+        shown.add_row(escape(seen["name"]), seen["kind"], *map(_cell, told))
+    if len(columns) > MOST_COLUMNS:
+        shown.add_row(f"... and {len(columns) - MOST_COLUMNS:,} more")
+    return shown
 
 
 def data_facts(source: str, columns: Any) -> dict[str, Any]:
@@ -84,6 +129,7 @@ def data_facts(source: str, columns: Any) -> dict[str, Any]:
         "labels": _labels(data.y),
         "task": None if data.y is None else "rank" if data.qid is not None else guessed_task(data.y),
         "queries": None if data.qid is None else len(np.unique(data.qid)),
+        "columns": None,
     }
 
 
@@ -200,7 +246,10 @@ def _model_report(facts: dict[str, Any]) -> dict[str, str]:
         "classes": "" if facts["classes"] is None else listed(facts["classes"]),
         "features": f"{facts['features']:,}",
         "non-zero": f"{facts['nonzeros']:,} of {facts['weights']:,} weights",
-        "objective": "" if proof is None else f"{proof['objective']:.6g}, by {proof['solver']} in {proof['passes']:.4g} passes",
+        "objective": "" if proof is None else f"{proof['objective']:.6g}, by {proof['solver']} in {passes(proof['passes'])}",
         "certificate": "" if proof is None else gap_in_words(proof["objective"], proof["dual_objective"], proof["gap"]),
         "largest": ", ".join(largest),
     }
+
+
+REPORTS: dict[str, Callable[[dict[str, Any]], dict[str, str]]] = {"data": _data_report, "table": _table_report, "model": _model_report}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.cli.screen import say
+from fenchel.cli.screen import label, say
 from fenchel.registry import checked_choice
 
 if TYPE_CHECKING:
@@ -101,11 +101,21 @@ def task_of(asked: str, source: str, y: Any) -> str:
             raise ValueError(
                 f"{source} has labels that are text, such as {str(y[0])!r}, and regression needs numbers: give --task classify."
             )
-        return asked
+        return _checked_classes(source, y, asked)
     name = source.partition(":")[0]
     if not Path(source).exists() and name in entries() and entries()[name].task in KNOWN_TASKS:
         return KNOWN_TASKS[entries()[name].task]
-    return guessed_task(y)
+    return _checked_classes(source, y, guessed_task(y))
+
+
+def _checked_classes(source: str, y: Any, task: str) -> str:
+    """The task, if there are classes to classify."""
+    values = np.unique(y)
+    if task == "classify" and len(values) == 1:
+        raise ValueError(f"{source} has one class only, {label(values[0])}: classification needs rows of at least two.")
+    if task == "classify" and y.dtype.kind == "f" and (values != np.round(values)).any():
+        raise ValueError(f"{source} has {len(values):,} different labels that are no whole numbers: give --task regress.")
+    return task
 
 
 def guessed_task(y: np.ndarray) -> str:
@@ -121,9 +131,29 @@ def guessed_task(y: np.ndarray) -> str:
     return "classify" if whole and len(values) <= min(FEW_CLASSES, max(2, len(y) // 2)) else "regress"
 
 
+def load_model(model: Path, data: str) -> Any:
+    """The model to be used on the data."""
+    from fenchel import load
+
+    if is_model(Path(data)) and model.is_file() and not is_model(model):
+        raise ValueError(f"{data} is a model, and {model} is not: swap them, for the model comes first.")
+    return load(model)
+
+
+def is_model(file: Path) -> bool:
+    """Whether it looks like a model file: eight bytes of length, then JSON."""
+    if not file.is_file():
+        return False
+    with open(file, "rb") as opened:
+        start = opened.read(16)
+    return file.suffix == ".fenchel" or (
+        len(start) == 16 and start[8:9] == b"{" and int.from_bytes(start[:8], "little") < file.stat().st_size
+    )
+
+
 def as_model_expects(model: Any, source: str, columns: Columns = AS_IT_IS) -> Data:
     """Rows with the columns a model was fitted on, in their order."""
-    table = Path(source).exists() and _is_table(source, columns.format)
+    table = Path(source).exists() and is_table(source, columns.format)
     if table:
         encoding = getattr(model, "encoding_", None)
         if encoding is None:
@@ -146,7 +176,8 @@ class _Expecting(NamedTuple):
     index_base_: int | None
 
 
-def _is_table(source: str, format: str | None) -> bool:
+def is_table(source: str, format: str | None) -> bool:
+    """Whether a file is a table by its ending, or by the format given."""
     from fenchel.datasets.formats import format_of
 
     return format_of(Path(source), format) in ("csv", "tsv", "parquet")

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.errors import DONE, NOT_CERTIFIED
-from fenchel.cli.screen import out, print_json, table
+from fenchel.cli.errors import DONE, INTERRUPTED, NOT_CERTIFIED
+from fenchel.cli.screen import out, print_json, say, table
 
 SHOWN = {"strength": ".4g", "nnz": ",d", "objective": ".6g", "gap": ".1e", "validation_loss": ".6g", "validation_error": ".4f"}
 HEADS = {"nnz": "non-zero", "validation_loss": "validation loss", "validation_error": "validation error"}
@@ -74,6 +74,9 @@ def command(
         _print_table(found, best)
         if model is not None:
             out().print(f"The model at strength {found.strengths[found.best]:.4g} is in {model}.", markup=False)
+    if len(found) < strengths:
+        say(f"Interrupted: {len(found)} of {strengths} strengths are done.")
+        raise typer.Exit(INTERRUPTED)
     raise typer.Exit(DONE if found["converged"].all() or tol == 0.0 else NOT_CERTIFIED)
 
 

@@ -99,6 +99,15 @@ def listed(labels: Any, most: int = 10) -> str:
     return ", ".join(names[:most]) + more
 
 
+def passes(count: float) -> str:
+    """Passes over the data, in four digits.
+
+    >>> passes(1.0), passes(14.23456)
+    ('1 pass', '14.23 passes')
+    """
+    return f"{count:.4g} {'pass' if count == 1.0 else 'passes'}"
+
+
 def shown_path(path: Path | None) -> str:
     """A path, or nothing."""
     return "" if path is None else str(path)

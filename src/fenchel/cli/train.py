@@ -11,7 +11,7 @@ import typer
 
 from fenchel.cli import options as opt
 from fenchel.cli.errors import DONE, INTERRUPTED, NOT_CERTIFIED
-from fenchel.cli.screen import listed, print_facts, print_json, say, shown_path
+from fenchel.cli.screen import listed, passes, print_facts, print_json, say, shown_path
 
 
 def command(
@@ -33,7 +33,10 @@ def command(
     solver: opt.Solver = "auto",
     tol: opt.Tol = 1e-4,
     max_passes: opt.MaxPasses = 1000.0,
-    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after so many seconds, with the model so far.")] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Stop after so many seconds of training, with the model so far; reading data does not count."),
+    ] = None,
     seed: opt.Seed = 0,
     threads: opt.Threads = None,
     validation: Annotated[
@@ -134,7 +137,7 @@ def report(facts: dict[str, Any]) -> None:
             "classes": "" if classes is None else listed(classes),
             "objective": _objective(facts),
             "certificate": gap_in_words(facts["objective"], facts["dual_objective"], facts["gap"]),
-            "solver": f"{facts['solver']}, {facts['passes']:.4g} passes, {facts['seconds']:.2f} s",
+            "solver": f"{facts['solver']}, {passes(facts['passes'])}, {facts['seconds']:.2f} s",
             "non-zero": f"{facts['nonzeros']:,} of {facts['weights']:,} weights",
             "validation": "" if facts["validation"] is None else in_words(facts["validation"]),
             "model": str(facts["model"]),

@@ -21,6 +21,7 @@ from fenchel.datasets.tables.read import read_table, write_table
 from fenchel.registry import checked_choice
 
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
+SVMLIGHT = ("", ".svm", ".svmlight", ".libsvm", ".txt", ".dat")  # to be written as such: any other ending may be a slip
 PEEK = 1 << 12
 FORMATS = ("csv", "npz", "parquet", "svmlight", "tsv")
 
@@ -55,6 +56,8 @@ def read(
     (('hp', 'fuel=diesel', 'fuel=petrol'), [[90.0, 1.0, 0.0], [120.0, 0.0, 1.0]], ['old', 'new'])
     """
     path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a directory: give a file in it.")
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}: check the path.")
     format = format_of(path, format)
@@ -86,8 +89,20 @@ def format_of(path: Path, format: str | None) -> str:
     """The format asked for, or that of the file's ending."""
     if format is not None:
         return checked_choice("format", {"libsvm": "svmlight"}.get(format, format), FORMATS)
+    return ENDINGS.get(_ending(path), "svmlight")
+
+
+def _ending(path: Path) -> str:
     plain = path.with_suffix("") if path.suffix in OPENERS else path
-    return ENDINGS.get(plain.suffix.lower(), "svmlight")
+    return plain.suffix.lower()
+
+
+def format_to_write(path: Path, format: str | None) -> str:
+    """The same for a file to be written, whose ending must be a known one."""
+    if format is None and _ending(path) not in (*ENDINGS, *SVMLIGHT):
+        known = ", ".join([*ENDINGS, *SVMLIGHT[1:]])
+        raise ValueError(f"{path}: the ending {_ending(path)} tells no format: give one of {known}, or name the format.")
+    return format_of(path, format)
 
 
 def _read_svmlight(path: Path, features: Any, dtype: Any, index_base: int | str) -> Data:
@@ -115,6 +130,7 @@ def _read_npz(path: Path, features: Any, dtype: Any) -> Data:
 def write(path: str | Path, data: Data, *, format: str | None = None) -> None:
     """Write data to a file, in the format of its ending or the one given; the file appears whole or not at all.
 
+    Svmlight text ends in .svm, .svmlight, .libsvm, .txt, .dat or nothing; endings that nobody knows are refused.
     A table gets a column per feature and the target as its last column, sparse data included: those with thousands of
     columns are better off as svmlight text or .npz. Svmlight text has no place for names, and none for labels that are text.
 
@@ -125,7 +141,7 @@ def write(path: str | Path, data: Data, *, format: str | None = None) -> None:
     ['"x1","x2","target"', '1,0,1', '0,1,-1']
     """
     path = Path(path)
-    format = format_of(path, format)
+    format = format_to_write(path, format)
     if data.y is not None and len(data.y) != data.X.shape[0]:
         raise ValueError(f"y has {len(data.y)} labels for the {data.X.shape[0]} rows of X: they must be as many.")
     if format == "svmlight":

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.registry import near
+from fenchel.registry import counted, near
 
 LONGEST_LABEL = 1000  # characters: classes have names, not essays
 
@@ -71,7 +71,9 @@ def numbers(name: str, values: Any) -> tuple[np.ndarray, np.ndarray]:
     floats = np.array(values.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
     infinite = np.flatnonzero(np.isinf(floats))
     if len(infinite):
-        raise ValueError(f"Column {name!r} is {floats[infinite[0]]} in row {infinite[0]}: every number must be finite.")
+        raise ValueError(
+            f"Column {name!r} is {floats[infinite[0]]} in row {infinite[0] + 1:,}, counting from 1: every number must be finite."
+        )
     return floats, np.isnan(floats)
 
 
@@ -98,6 +100,35 @@ def different(values: Any) -> set[str]:
     return {texts[place] for places, texts in _coded(values) for place in np.unique(places).tolist()}
 
 
+class Mixture(NamedTuple):
+    """A column of texts most of which are numbers: how many of how many, and the first that is not, with its row, which count from 1."""
+
+    numbers: int
+    total: int
+    text: str
+    row: int
+
+
+def mixture(values: Any) -> Mixture | None:
+    """What there is to say of a column of texts if at least half of them, but not all, are numbers."""
+    numbers, total, read, first = 0, 0, 0, None
+    for places, texts in _coded(values):
+        is_number = np.array([_is_number(text) for text in texts])
+        held = np.array([text != "" for text in texts])[places]
+        others = np.flatnonzero(held & ~is_number[places])
+        if first is None and len(others):
+            first = texts[places[others[0]]], read + int(others[0]) + 1
+        read, total, numbers = read + len(places), total + int(held.sum()), numbers + int(is_number[places].sum())
+    return Mixture(numbers, total, *first) if first is not None and 2 * numbers >= total else None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text))) and "_" not in text
+    except ValueError:
+        return False
+
+
 def codes(values: Any, categories: tuple[str, ...]) -> tuple[np.ndarray, set[str]]:
     """The place of each text among the categories, -1 for those that are none, and which these are."""
     known = {category: place for place, category in enumerate(categories)}
@@ -122,7 +153,9 @@ def labels(name: str | None, values: Any, role: str) -> np.ndarray:
         held, missing = numbers(str(name), values)
         absent = int(missing.sum())
     if absent:
-        raise ValueError(f"Column {name!r} has {absent:,} missing values in {len(held):,} rows, and each row needs one: drop those rows.")
+        raise ValueError(
+            f"Column {name!r} has {counted(absent, 'missing value')} in {len(held):,} rows, and each row needs one: drop those rows."
+        )
     return held
 
 

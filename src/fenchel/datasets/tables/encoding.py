@@ -16,10 +16,11 @@ import numpy as np
 
 from fenchel.datasets.data import Data
 from fenchel.datasets.tables import columns as arrow
-from fenchel.registry import checked_choice, near
+from fenchel.registry import checked_choice, counted
 
 TARGETS = ("target", "label", "class", "y")
 FORMAT = "fenchel-encoding-1"
+NAMED = 30  # columns that a message lists
 FEWEST, MOST = 100, 100_000  # categories a text column may have without being asked about
 
 
@@ -101,7 +102,10 @@ class Encoding:
             checked_choice("missing", missing, ("zero", "mean"))
         limit = max_categories if max_categories is not None else max(FEWEST, min(table.num_rows // 2, MOST))
         fitted = tuple(_fitted(name, table[name], missing, limit) for name in used)
-        return cls(fitted, Column(target, arrow.kind(target, table[target], "target")), sample_weight)
+        learnt = Column(target, arrow.kind(target, table[target], "target"))
+        if learnt.kind == "category":
+            _tell_mixture(target, table[target], "classes", "correct it.")
+        return cls(fitted, learnt, sample_weight)
 
     def transform(self, table: Any, dtype: Any = np.float64) -> Data:
         """The matrix of a table: CSR where that takes less than half the memory of a dense array. ``y`` is None without a target column."""
@@ -147,18 +151,21 @@ def _target(table: Any, target: str | None) -> str:
             if found
             else "No column is called target, label, class or y"
         )
-        raise ValueError(f"{said}: say which with target=; {near('', table.column_names)}")
+        names = table.column_names
+        more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+        raise ValueError(f"{said}: say which of the columns it is with target=. They are {', '.join(names[:NAMED])}{more}.")
     return found[0]
 
 
 def _fitted(name: str, values: Any, missing: str | None, limit: int) -> Column:
     if arrow.kind(name, values) == "category":
+        _tell_mixture(name, values, "one-hot", f"correct it, or leave the column out with drop=[{name!r}].")
         return Column(name, "category", _categories(name, values, limit))
     numbers, absent = arrow.numbers(name, values)
     if missing is None:
         if absent.any():
             raise ValueError(
-                f"Column {name!r} has {absent.sum():,} missing values in {len(numbers):,} rows: say what to put in their place with "
+                f"Column {name!r} has {counted(absent.sum(), 'missing value')} in {len(numbers):,} rows: say what to put there with "
                 f"missing='zero' or missing='mean', or leave the column out with drop=[{name!r}]."
             )
         return Column(name, "number")
@@ -189,11 +196,22 @@ def _encoded(column: Column, values: Any) -> np.ndarray:
     if absent.any():
         if column.fill is None:
             raise ValueError(
-                f"Column {column.name!r} has {absent.sum():,} missing values, and the encoding nothing to put in their place: "
+                f"Column {column.name!r} has {counted(absent.sum(), 'missing value')}, and the encoding nothing to put in their place: "
                 "fill them, or make the encoding with missing='zero' or missing='mean'."
             )
         numbers[absent] = column.fill
     return numbers
+
+
+def _tell_mixture(name: str, values: Any, becomes: str, advice: str) -> None:
+    """Warn of a column that is text for the sake of a few values: they may be typing errors."""
+    found = arrow.mixture(values)
+    if found is not None:
+        warnings.warn(
+            f"Column {name!r} is text, and so {becomes}, though {found.numbers:,} of {found.total:,} values are numbers; the first that "
+            f"is not is {found.text[:40]!r}, in row {found.row:,}, counting from 1: {advice}",
+            stacklevel=4,
+        )
 
 
 def _tell_unknown(name: str, unknown: Iterable[str], count: int) -> None:

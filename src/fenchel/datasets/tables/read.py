@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,12 +16,21 @@ from fenchel.datasets.bounds import Bounded, check_expansion
 from fenchel.datasets.data import Data
 from fenchel.datasets.files import OPENERS
 from fenchel.datasets.tables.columns import check_names
+from fenchel.registry import counted
 
-PEEK = 1 << 16  # bytes of the first line
 WIDEST = 20_000  # columns of a table: beyond them Arrow's own bookkeeping outweighs the data
 BLOCK = 1 << 22  # values written at a time
 WHOLE = 2**31 - 2  # the largest block Arrow's CSV reader takes
+LONGEST_HEADING = 1 << 20  # bytes
 DELIMITERS = {"csv": ",", "tsv": "\t"}
+RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+
+
+class Dialect(NamedTuple):
+    """What stands between values, and within numbers."""
+
+    delimiter: str
+    decimal: str = "."
 
 
 def read_table(path: Path, format: str, text_columns: list[str]) -> Any:
@@ -28,22 +38,22 @@ def read_table(path: Path, format: str, text_columns: list[str]) -> Any:
     import pyarrow as pa
 
     try:
-        table = _read_parquet(path) if format == "parquet" else _read_csv(path, DELIMITERS[format], text_columns)
-        if format == "csv" and table.num_columns == 1 and _has_semicolons(path):
-            raise pa.ArrowInvalid("one column")
-        return table
+        table = _read_parquet(path) if format == "parquet" else _read_csv(path, format, text_columns)
     except (pa.ArrowException, UnicodeDecodeError, EOFError, OSError) as error:
-        if format == "csv" and _has_semicolons(path):
-            raise ValueError(f"{path} has semicolons between its columns: save it with commas, and points in its numbers.") from None
-        said = " ".join(str(error).split())[:300].rstrip(".")
-        raise ValueError(f"{path} can't be read as {format}: {said}.") from None
+        said = " ".join(str(error).split())
+        ragged = RAGGED.search(said)
+        if ragged:
+            line, wanted, got = map(int, ragged.groups())
+            raise ValueError(f"{path}, line {line}: {counted(got, 'value')}, where the heading has {wanted}: mend that line.") from None
+        raise ValueError(f"{path} can't be read as {format}: {_readable(said)[:300].rstrip('.')}.") from None
+    if table.num_rows == 0:
+        raise ValueError(f"{path} has a heading, and no rows below it: there is nothing to read.")
+    return table
 
 
-def _has_semicolons(path: Path) -> bool:
-    """Whether the first line is separated by semicolons alone, as where a comma is in the numbers."""
-    with OPENERS.get(path.suffix, open)(path, "rb") as file:
-        first = file.readline(PEEK)
-    return b";" in first and b"," not in first
+def _readable(text: str) -> str:
+    """The text without what no terminal should be sent."""
+    return "".join(char if char.isprintable() and char != "\ufffd" else "?" for char in text)
 
 
 def _read_parquet(path: Path) -> Any:
@@ -60,28 +70,58 @@ def _read_parquet(path: Path) -> Any:
         return file.read()
 
 
-def _read_csv(path: Path, delimiter: str, text_columns: list[str]) -> Any:
+def _read_csv(path: Path, format: str, text_columns: list[str]) -> Any:
+    if format == "csv" and _is_european(path):
+        points, commas = (_read_delimited(path, Dialect(";", decimal), text_columns) for decimal in ".,")
+        return commas if _texts(commas) < _texts(points) else points
+    return _read_delimited(path, Dialect(DELIMITERS[format]), text_columns)
+
+
+def _is_european(path: Path) -> bool:
+    """Whether the heading has semicolons and no commas: these are left to the numbers."""
+    with _opened(path) as file:
+        heading = file.readline(LONGEST_HEADING)
+    return b";" in heading and b"," not in heading
+
+
+def _texts(table: Any) -> int:
+    """How many columns are text."""
+    import pyarrow.types as types
+
+    return sum(types.is_string(field.type) for field in table.schema)
+
+
+def _opened(path: Path) -> Any:
+    packed = path.suffix in OPENERS
+    return io.BufferedReader(Bounded(OPENERS[path.suffix](path, "rb"), path), 1 << 20) if packed else open(path, "rb")
+
+
+def _read_delimited(path: Path, dialect: Dialect, text_columns: list[str]) -> Any:
     import pyarrow as pa
 
     try:
-        return _parse_csv(path, delimiter, text_columns, 1 << 20)
+        return _parse_csv(path, dialect, text_columns, 1 << 20)
     except pa.ArrowInvalid:
+        pass
+    try:
         # Types are guessed from the first block: a column may turn from whole numbers to fractions, or to text, later on.
-        return _parse_csv(path, delimiter, text_columns, WHOLE)
+        return _parse_csv(path, dialect, text_columns, WHOLE)
+    except pa.ArrowInvalid:
+        return _parse_csv(path, dialect, text_columns, WHOLE, threads=False)  # which fails again, and knows the line
 
 
-def _parse_csv(path: Path, delimiter: str, text_columns: list[str], block: int) -> Any:
+def _parse_csv(path: Path, dialect: Dialect, text_columns: list[str], block: int, threads: bool = True) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
-    convert = csv.ConvertOptions(strings_can_be_null=True, column_types={name: pa.string() for name in text_columns})
-    parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    types = {name: pa.string() for name in text_columns}
+    convert = csv.ConvertOptions(strings_can_be_null=True, column_types=types, decimal_point=dialect.decimal)
+    parse = csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True)
     packed = path.suffix in OPENERS
     block = block if packed else min(block, max(path.stat().st_size, 1))
     # Arrow's own file where there is one: its threads outlive this call, and abort the process if they need Python when it ends.
-    with OPENERS[path.suffix](path, "rb") if packed else pa.OSFile(str(path)) as file:
-        stream = io.BufferedReader(Bounded(file, path), 1 << 20) if packed else file
-        return csv.read_csv(stream, csv.ReadOptions(block_size=block), parse, convert)
+    with _opened(path) if packed else pa.OSFile(str(path)) as file:
+        return csv.read_csv(file, csv.ReadOptions(block_size=block, use_threads=threads), parse, convert)
 
 
 def write_table(file: Any, data: Data, format: str) -> None:
