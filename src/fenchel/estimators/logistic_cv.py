@@ -5,6 +5,8 @@ In every fold the problems are solved from the strongest penalty to the weakest,
 
 from __future__ import annotations
 
+import copy
+import inspect
 import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -139,7 +141,7 @@ class LogisticRegressionCV(Routing, LogisticRegression):
 
     def _judged(self, X: Any, y: Any, of_scorer: dict[str, Any], test: Any, coefs: np.ndarray) -> np.ndarray:
         """The score on the test rows of every one of those weights, in this thread, for a scorer may not be made for several."""
-        judge, scorer = self._of_fold(X), self._get_scorer()
+        judge, scorer = self._of_fold(X), told_of_classes(self._get_scorer(), self.classes_)
         given = _check_method_params(X, of_scorer, indices=test)
         scores = np.zeros(coefs.shape[:2])
         for place in np.ndindex(scores.shape):
@@ -178,6 +180,21 @@ def clone_of_parent(model: LogisticRegressionCV) -> LogisticRegression:
     """A plain ``LogisticRegression`` with the parameters that the two share."""
     shared = {name: value for name, value in clone(model).get_params().items() if name in LogisticRegression().get_params()}
     return LogisticRegression(**shared)
+
+
+def told_of_classes(scorer: Any, classes: np.ndarray) -> Any:
+    """The scorer, or one that knows all classes if it can use them, for test rows need not have rows of each.
+
+    >>> told_of_classes(get_scorer("neg_log_loss"), np.array([3, 5]))._kwargs
+    {'labels': array([3, 5])}
+    """
+    takes = inspect.signature(scorer._score_func).parameters if hasattr(scorer, "_score_func") else {}
+    if "labels" not in takes:
+        return scorer
+    positive = {"pos_label": classes[1]} if len(classes) == 2 and "pos_label" in takes else {}
+    told = copy.copy(scorer)
+    told._kwargs = {"labels": classes, **positive, **scorer._kwargs}
+    return told
 
 
 def with_all_classes(rows: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
