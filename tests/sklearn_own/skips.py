@@ -172,9 +172,20 @@ SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 SLOW = {
-    "test_logistic": ("test_elastic_net_versus_sgd", "test_multinomial_cv_iris", "test_saga_vs_liblinear"),
+    "test_common": ("test_model_pipeline_same_dense_and_sparse[*CV-*]",),
+    "test_coordinate_descent": ("test_enet_cv_sample_weight_consistency[csc_*]", "test_sparse_input_dtype_enet_and_lassocv[*csr_array*]"),
+    "test_logistic": (
+        "test_LogisticRegressionCV_GridSearchCV_elastic_net",
+        "test_elastic_net_versus_sgd",
+        "test_multinomial_cv_iris",
+        "test_saga_vs_liblinear",
+    ),
     "test_ridge": ("test_ridge_cv_results_predictions",),
-    "test_sgd": ("test_SGDClassifier_fit_for_all_backends", "test_multi_core_gridsearch_and_early_stopping"),
+    "test_sgd": (
+        "test_SGDClassifier_fit_for_all_backends",
+        "test_late_onset_averaging_not_reached",
+        "test_multi_core_gridsearch_and_early_stopping",
+    ),
 }  # these take seconds each
 
 
