@@ -24,7 +24,6 @@ MORE = "known difference: scikit-learn refuses what is solved here: hinge loss w
 LEAST_NORM = "known difference: without a penalty and with many minimisers, it need not be the one of least norm that is found"
 LEGACY = "asks for the shapes of attributes that scikit-learn gives up in LogisticRegressionCV; here they are the new ones"
 UNLIMITED = "known difference: tol=0 asks for as much as max_iter allows, and reaching that is nothing to warn of"
-CHOSEN = "tests a class that chooses its own strength against ours at a loose tol"
 
 SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
     "test_common": {},
@@ -78,17 +77,14 @@ SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
             "test_penalty_none",
         ),
         COUNTS: ("test_logistic_regression_callback_support", "test_logistic_regression_callback_support_warning"),
-        DIGITS: ("test_logistic_glmnet", "test_logreg_l1"),
+        DIGITS: ("test_logistic_cv_multinomial_score[neg_log_loss-*]", "test_logistic_glmnet", "test_logreg_l1"),
         LEGACY: (
             "test_LogisticRegressionCV_elasticnet_attribute_shapes",
             "test_LogisticRegressionCV_no_refit",
+            "test_LogisticRegressionCV_on_folds",
+            "test_logistic_cv[True]",
             "test_lr_cv_scores_differ_when_sample_weight_is_requested",
             "test_n_iter[True-*]",
-        ),
-        CHOSEN: (
-            "test_LogisticRegressionCV_on_folds",
-            "test_logistic_cv",
-            "test_logistic_cv_multinomial_score",
             "test_scores_attribute_layout_elasticnet",
         ),
     },
