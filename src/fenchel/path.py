@@ -202,8 +202,8 @@ def checked_strengths(strengths: Any) -> np.ndarray:
 def even_strengths(problem: Problem, penalty: Penalty, n_strengths: int, ratio: float) -> np.ndarray:
     """Strengths at even ratios, from the smallest that gives w = 0 down to ``ratio`` times it."""
     checked_whole("n_strengths", n_strengths)
-    if not (is_number(ratio) and 0.0 < ratio < 1.0):
-        raise ValueError(f"ratio={ratio!r}: give a number between 0 and 1, how small the last strength is against the first.")
+    if not (is_number(ratio) and 0.0 < ratio <= 1.0):
+        raise ValueError(f"ratio={ratio!r}: give a number above 0 and up to 1, how small the last strength is against the first.")
     largest = strength_of_zero(problem, penalty.positive) / penalty.l1_ratio
     if not largest > ROUNDING * float(np.abs(problem.y).max(initial=0.0)):
         raise ValueError("w = 0 is optimal at every strength, for no column of X tells anything about y: check X and y, or give strengths.")

@@ -16,6 +16,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from fenchel.estimators.base import MATRICES, Formulation
 from fenchel.estimators.lasso import ElasticNet
+from fenchel.estimators.routing import Routing
 from fenchel.estimators.rows import distinct_in_folds
 from fenchel.losses import Squared
 from fenchel.path import Path, path
@@ -24,7 +25,7 @@ from fenchel.problem import FREE
 CAREFUL = 1e-2  # of ``tol``, in the folds: errors of neighbouring strengths are close, and small strengths far from w = 0
 
 
-class ElasticNetCV(ElasticNet):
+class ElasticNetCV(Routing, ElasticNet):
     """scikit-learn's ``ElasticNetCV``, with its parameters, and a certificate.
 
     Args:
@@ -81,14 +82,15 @@ class ElasticNetCV(ElasticNet):
         self.selection = selection
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Choose the strength on rows held out, then learn from all rows X with targets y."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
+        """Choose the strength on rows held out, then learn from all rows X with targets y; ``params`` are for the splitter."""
+        of_splitter, _ = self._handed_on("fit", sample_weight, params)
         X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, **MATRICES)
         if y.ndim > 1 and y.shape[1] > 1:
             raise ValueError(f"{type(self).__name__} takes one output, and y has {y.shape[1]} columns: fit one model for each.")
         y = self._remembered(column_or_1d(y, warn=True))
         weight = self._weights_of(X, sample_weight)
-        folded = distinct_in_folds(X, y, weight, list(check_cv(self.cv).split(X, y)))
+        folded = distinct_in_folds(X, y, weight, list(check_cv(self.cv).split(X, y, **of_splitter)))
         paths = [self._path(*folded, float(ratio)) for ratio in np.atleast_1d(self.l1_ratio)]
         best = min(paths, key=lambda found: found["validation_loss"].min())
         self.alpha_, self.l1_ratio_ = float(best.strengths[best.best]), best.l1_ratio
@@ -99,8 +101,10 @@ class ElasticNetCV(ElasticNet):
         return self
 
     def _path(self, X: Any, y: np.ndarray, weight: np.ndarray, splits: list[Any], l1_ratio: float) -> Path:
-        given = isinstance(self.alphas, (int, np.integer)) and not isinstance(self.alphas, bool)
-        strengths: dict[str, Any] = {"n_strengths": int(self.alphas), "ratio": self.eps} if given else {"strengths": self.alphas}
+        counted = isinstance(self.alphas, (int, np.integer)) and not isinstance(self.alphas, bool)
+        strengths: dict[str, Any] = {"n_strengths": int(self.alphas), "ratio": self.eps} if counted else {"strengths": self.alphas}
+        if counted and (not y.any() or (self.fit_intercept and np.ptp(y) == 0.0)):  # w = 0 is best at every strength
+            strengths = {"strengths": np.full(int(self.alphas), np.finfo(float).resolution)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # what counts is the final fit, which warns for itself
             return path(

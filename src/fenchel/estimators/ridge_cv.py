@@ -10,19 +10,33 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.callback import with_callbacks
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_method_params, validate_data
 
 from fenchel.estimators.base import MATRICES
 from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.ridge import Ridge
+from fenchel.estimators.routing import Routing, routing_enabled
 
+ROUNDING = float(np.finfo(float).eps)
 NOISE = 1e-14  # of the largest eigenvalue: smaller ones are rounding
 
 
-class RidgeCV(Ridge):
+class Given(RegressorMixin, BaseEstimator):
+    """Predictions as a model, for scorers."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The predictions, whatever X is."""
+        return self.values
+
+
+class RidgeCV(Routing, Ridge):
     """scikit-learn's ``RidgeCV``, with its parameters, and a certificate.
 
     Args:
@@ -43,6 +57,7 @@ class RidgeCV(Ridge):
     0.01
     """
 
+    scored = ("fit",)
     positive = False
     max_iter = None
     tol = 1e-4
@@ -73,34 +88,43 @@ class RidgeCV(Ridge):
         return self.alpha_
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Choose the strength on rows held out, then learn from all rows X with targets y."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
+        """Choose the strength on rows held out, then learn from all rows X with targets y; ``params`` are for splitter and scorer."""
+        of_splitter, of_scorer = self._handed_on("fit", sample_weight, params)
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **MATRICES)
         y = self._remembered(y)
         weight = self._weights_of(X, sample_weight)
         alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
         for alpha in alphas.tolist():
-            checked_strength("alphas", alpha)
-        if self.cv is not None and (self.alpha_per_target or self.store_cv_results):
-            raise ValueError("alpha_per_target and store_cv_results are for rows left out one by one: leave cv=None.")
-        choose = self._leave_one_out if self.cv is None else self._by_folds
-        self.alpha_, self.best_score_ = choose(X, y, weight, sample_weight, alphas)
+            checked_strength("alphas", alpha, zero=self.cv is not None)
+        for name in ("alpha_per_target", "store_cv_results"):
+            if self.cv is not None and getattr(self, name):
+                raise ValueError(f"cv!=None and {name}=True are incompatible: it is for rows left out one by one, so leave cv=None.")
+        if self.cv is None:
+            self.alpha_, self.best_score_ = self._leave_one_out(X, y, weight, alphas, of_scorer)
+        else:
+            splits = list(check_cv(self.cv).split(X, y, **of_splitter))
+            self.alpha_, self.best_score_ = self._by_folds(X, y, weight, alphas, splits, of_scorer)
         self._learn(X, y, y, weight, self._formulation(float(weight.sum())))
         return self
 
-    def _by_folds(self, X: Any, y: np.ndarray, weight: np.ndarray, sample_weight: Any, alphas: np.ndarray) -> tuple[Any, Any]:
-        splits = list(check_cv(self.cv).split(X, y))
+    def _get_scorer(self) -> Any:
         scorer = get_scorer("r2" if self.scoring is None else self.scoring)
+        return scorer.set_score_request(sample_weight=True) if self.scoring is None and routing_enabled() else scorer
+
+    def _by_folds(
+        self, X: Any, y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, splits: list[Any], of_scorer: dict[str, Any]
+    ) -> tuple[Any, Any]:
+        scorer = self._get_scorer()
 
         def score(alpha: float, train: Any, test: Any) -> float:
             model = Ridge(alpha, fit_intercept=self.fit_intercept).fit(X[train], y[train], weight[train])
-            given = {} if sample_weight is None else {"sample_weight": weight[test]}
-            return float(scorer(model, X[test], y[test], **given))
+            return float(scorer(model, X[test], y[test], **_check_method_params(X, of_scorer, indices=test)))
 
         means = np.array([np.mean([score(alpha, *split) for split in splits]) for alpha in alphas.tolist()])
         return float(alphas[means.argmax()]), float(means.max())
 
-    def _leave_one_out(self, X: Any, y: np.ndarray, weight: np.ndarray, sample_weight: Any, alphas: np.ndarray) -> tuple[Any, Any]:
+    def _leave_one_out(self, X: Any, y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, of_scorer: dict[str, Any]) -> tuple[Any, Any]:
         Y = y.reshape(len(y), -1)
         errors = leave_one_out(X, Y, weight, alphas, self.fit_intercept)  # strengths × rows × outputs
         if self.scoring is None:
@@ -108,29 +132,21 @@ class RidgeCV(Ridge):
             scores, kept = -weighted.mean(axis=1), weighted
         else:
             kept = Y - errors
-            scores = self._scored(Y, kept, weight if sample_weight is not None else None)
+            scores = self._scored(Y, kept, of_scorer)
         if self.store_cv_results:
             self.cv_results_ = np.moveaxis(kept, 0, -1) if self._outputs else kept[:, :, 0].T
-        if self.alpha_per_target:
+        if self.alpha_per_target and self._outputs:
             return alphas[scores.argmax(axis=0)], scores.max(axis=0)
         means = scores.mean(axis=1)
         return float(alphas[means.argmax()]), float(means.max())
 
-    def _scored(self, Y: np.ndarray, predicted: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    def _scored(self, Y: np.ndarray, predicted: np.ndarray, of_scorer: dict[str, Any]) -> np.ndarray:
         """Scores by strength and output; by strength alone where outputs are judged together."""
-        scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
+        scorer = self._get_scorer()
 
-        class Given:
-            def __init__(self, values: np.ndarray) -> None:
-                self.values = values
-
-            def predict(self, X: Any) -> np.ndarray:
-                return self.values
-
-        given = {} if weight is None else {"sample_weight": weight}
         together = Y.shape[1] > 1 and not self.alpha_per_target
         columns: list[Any] = [slice(None)] if together else list(range(Y.shape[1]))
-        return np.array([[scorer(Given(z[:, k]), None, Y[:, k], **given) for k in columns] for z in predicted])
+        return np.array([[scorer(Given(z[:, k]), None, Y[:, k], **of_scorer) for k in columns] for z in predicted])
 
     @property
     def cv_values_(self) -> Any:
@@ -155,7 +171,8 @@ def leave_one_out(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray,
     for alpha in alphas:
         residual = Y - mean - T @ (projected / (values + alpha)[:, None])
         leverage = weight * (T**2 @ (1.0 / (values + alpha))) + share  # 0 for a row of no weight, which takes no part anyway
-        errors.append(residual / (1.0 - leverage)[:, None])
+        left = np.maximum(1.0 - leverage, ROUNDING)  # 0 where a row is fitted exactly, and nothing says how without it
+        errors.append(residual / left[:, None])
     return np.array(errors)
 
 
