@@ -22,7 +22,7 @@ from fenchel.driver import solve
 from fenchel.estimators.base import MATRICES, Formulation
 from fenchel.estimators.logistic import LogisticRegression, logistic_formulation
 from fenchel.estimators.penalties import checked_strength
-from fenchel.estimators.routing import Routing
+from fenchel.estimators.routing import Routing, routing_enabled
 from fenchel.matrices import available_threads
 
 SPREAD = (1e-4, 1e4)  # of the Cs, where their number is given
@@ -117,7 +117,8 @@ class LogisticRegressionCV(Routing, LogisticRegression):
         return self
 
     def _get_scorer(self) -> Any:
-        return get_scorer("accuracy" if self.scoring is None else self.scoring)
+        scorer = get_scorer("accuracy" if self.scoring is None else self.scoring)
+        return scorer.set_score_request(sample_weight=True) if self.scoring is None and routing_enabled() else scorer
 
     def score(self, X: Any, y: Any, *, sample_weight: Any = None, **params: Any) -> float:
         """The score by ``scoring`` of the predictions for rows X with labels y; ``params`` are for the scorer."""
