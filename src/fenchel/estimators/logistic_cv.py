@@ -94,10 +94,10 @@ class LogisticRegressionCV(Routing, LogisticRegression):
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
         """Choose C on rows held out, then learn from all rows X with labels y; ``params`` are for the splitter and the scorer."""
-        of_splitter, of_scorer = self._handed_on("fit", sample_weight, params)
         X, y = validate_data(self, X, y, **MATRICES)
         codes = self._numbered(y)
         sample_weight = None if sample_weight is None else self._weights_of(X, sample_weight)
+        of_splitter, of_scorer = self._handed_on("fit", sample_weight, params)
         weight = self._class_weighted(self._weights_of(X, sample_weight), y, sample_weight)
         self.Cs_ = np.geomspace(*SPREAD, self.Cs) if isinstance(self.Cs, (int, np.integer)) else np.sort([*self.Cs]).astype(float)
         for C in self.Cs_:
