@@ -20,7 +20,9 @@ def problem():
 
 
 def taken_by(solver, problem):
-    """The problem, or with the lasso for a solver that takes nothing else."""
+    """The problem, or with the lasso or the hinge for a solver that takes nothing else."""
+    if solver == "interior-point":
+        return problem.replace(loss=fl.Hinge(), regularizer=fl.L2(0.1))
     return problem if solvers()[solver].refusal(problem) is None else problem.replace(regularizer=fl.L1(0.1))
 
 
@@ -116,7 +118,8 @@ def test_accesses_count_the_entries_read(problem):
 
 
 @pytest.mark.parametrize("kind", ["result", "iterate", "weights"])
-@pytest.mark.parametrize("solver", sorted(solvers()))
+# Interior points begin anew: those near the sides of boxes are hard to leave.
+@pytest.mark.parametrize("solver", sorted(set(solvers()) - {"interior-point"}))
 def test_a_warm_start_begins_where_the_other_ended(problem, solver, kind):
     tight, loose = (1e-3, 1e-1) if solvers()[solver].online else (1e-6, 1e-4)
     problem = taken_by(solver, problem)

@@ -55,7 +55,8 @@ def test_a_stream_claims_no_more_than_it_knows():
     assert not result.converged
     assert not result.certified
     assert np.isnan(result.history["gap"]).all()
-    assert 0.0 <= result.dual_objective <= fl.minimize(fl.Problem(X, Y, fl.Hinge(), fl.L2(10.0)), tol=1e-8).objective
+    best = fl.minimize(fl.Problem(X, Y, fl.Hinge(), fl.L2(10.0)), tol=1e-8).objective
+    assert 0.0 <= result.dual_objective <= best + 1e-12
 
 
 @pytest.mark.slow

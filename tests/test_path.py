@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold
 
 import fenchel as fl
 from fenchel.coordinate.reduction import Reduction, reducible
-from fenchel.path import penalty, strength_of_zero
+from fenchel.path import Penalty, strength_of_zero
 
 pytest.importorskip("matplotlib").use("Agg")
 
@@ -54,7 +54,7 @@ def test_every_point_is_what_minimize_finds_and_certified(loss, convert, interce
     found = fl.path(convert(X), y, loss, l1_ratio=l1_ratio, n_strengths=7, tol=1e-6, intercept=intercept, sample_weight=s)
     assert found["converged"].all()
     for k, strength in enumerate(found.strengths):
-        problem = fl.Problem(convert(X), y, loss, penalty(float(strength), l1_ratio), intercept=intercept, sample_weight=s)
+        problem = fl.Problem(convert(X), y, loss, Penalty(l1_ratio, False).times(float(strength)), intercept=intercept, sample_weight=s)
         alone = fl.minimize(problem, tol=1e-8)
         w = np.append(found.coef(k), found.intercepts[k]) if intercept else found.coef(k)
         assert problem.objective(w) == pytest.approx(found["objective"][k], abs=1e-10)
@@ -168,7 +168,7 @@ def test_it_is_a_table_and_draws_itself():
         ({"strengths": []}, "strengths must be positive numbers"),
         ({"strengths": [0.1, -1.0]}, "strengths must be positive numbers"),
         ({"n_strengths": 0}, "n_strengths=0: give a whole number"),
-        ({"ratio": 1.0}, "between 0 and 1"),
+        ({"ratio": 1.5}, "above 0 and up to 1"),
         ({"cv": 1}, "give from 2 folds to as many as there are rows, 80"),
         ({"cv": "five"}, "give a number of folds, or pairs"),
         ({"cv": []}, "cv holds no folds"),

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fenchel as fl
+from fenchel.blas import one_thread
 from fenchel.coordinate import columns
-from fenchel.coordinate.gram import gram, one_thread
+from fenchel.coordinate.gram import gram
 from fenchel.coordinate.newton import minimise_by_gram, minimise_by_rows
 from fenchel.coordinate.quadratic import Model, Residual, minimise_by_columns
 from fenchel.matrices import CsrRows, DenseRows
@@ -152,7 +153,7 @@ def test_a_free_intercept_is_balanced_or_refused():
     assert problem.dual_objective(alpha) == -np.inf, "Σα = 0 is asked of a dual point"
     assert -np.inf < problem.lower_bound(alpha) <= fl.minimize(problem, tol=1e-8).objective
     with pytest.raises(ValueError, match="an intercept that is penalised, such as intercept=10"):
-        fl.minimize(problem.replace(regularizer=fl.L2(0.1)), "sdca")
+        fl.minimize(problem.replace(regularizer=fl.L2(0.1)), "pgs")
     with pytest.raises(ValueError, match="needs a penalty that is a sum over weights, and SquaredLp is not"):
         fl.Problem(X, y, fl.Logistic(), fl.SquaredLp(0.1, p=1.5), intercept="free")
     with pytest.raises(ValueError, match='or "free"'):

@@ -381,7 +381,7 @@ def balanced_classes(alpha: np.ndarray, y: np.ndarray, share: np.ndarray) -> np.
     too much of it give it back in proportion, and those with too little share it.
 
     >>> balanced_classes(np.array([[0.8, -0.8], [-0.4, 0.4]]), np.array([0, 1]), np.array([0.5, 0.5])).round(2).tolist()
-    [[0.4, -0.4], [-0.4, 0.4]]
+    [[0.57, -0.57], [-0.57, 0.57]]
     """
     p = -alpha
     p[np.arange(len(y)), y] += 1.0

@@ -26,7 +26,7 @@ LEGACY = "asks for the shapes of attributes that scikit-learn gives up in Logist
 UNLIMITED = "known difference: tol=0 asks for as much as max_iter allows, and reaching that is nothing to warn of"
 
 SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
-    "test_common": {},
+    "test_common": {REPEATED: ("test_model_pipeline_same_dense_and_sparse[csr_matrix-*CV-*]",)},
     "test_coordinate_descent": {
         NO_EFFECT: (
             "test_check_input_false",
@@ -79,6 +79,7 @@ SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
         COUNTS: ("test_logistic_regression_callback_support", "test_logistic_regression_callback_support_warning"),
         DIGITS: ("test_logistic_cv_multinomial_score[neg_log_loss-*]", "test_logistic_glmnet", "test_logreg_l1"),
         LEGACY: (
+            "test_multinomial_cv_iris",
             "test_LogisticRegressionCV_elasticnet_attribute_shapes",
             "test_LogisticRegressionCV_no_refit",
             "test_LogisticRegressionCV_on_folds",
@@ -110,6 +111,7 @@ SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     "test_sgd": {
+        REPEATED: ("test_SGDClassifier_fit_for_all_backends[threading]", "test_SGDClassifier_fit_for_all_backends[multiprocessing]"),
         INTERNAL: (
             "test_loss_function_epsilon",
             "test_partial_fit_equal_fit",
@@ -173,7 +175,6 @@ SLOW = {
     "test_logistic": (
         "test_LogisticRegressionCV_GridSearchCV_elastic_net",
         "test_elastic_net_versus_sgd",
-        "test_multinomial_cv_iris",
         "test_saga_vs_liblinear",
     ),
     "test_ridge": ("test_ridge_cv_results_predictions",),
