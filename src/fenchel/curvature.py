@@ -73,8 +73,11 @@ def _has_few_columns(design: Design) -> bool:
 
 def _outer_products(design: Design) -> float:
     """About how many multiplications the Gram matrix takes, in units of scattered ones."""
-    filled_in = design.m * design.columns**2 / BLAS
-    return min(filled_in, _scattered(design)) if sp.issparse(design.storage) else filled_in
+    return min(_filled_in(design), _scattered(design)) if sp.issparse(design.storage) else _filled_in(design)
+
+
+def _filled_in(design: Design) -> float:
+    return design.m * design.columns**2 / BLAS
 
 
 def _scattered(design: Design) -> float:
@@ -87,12 +90,13 @@ class ByColumns:
 
     def __init__(self, design: Design, l2: float, free: bool) -> None:
         self.design, self.l2, self.free = design, l2, free
+        self.products = _products_of(design)
 
     def inverse(self, h: np.ndarray) -> Inverse:
         """What takes g to the solution, for one g or one a column."""
         design = self.design
         G = np.zeros((design.n, design.n))
-        G[: design.columns, : design.columns] = _gram_of(design, h)
+        G[: design.columns, : design.columns] = self.products(design, h)
         if design.intercept:
             G[-1, :-1] = (design.rmatvec(h) * design.intercept)[:-1]
             G[-1, -1] = design.intercept**2 * h.sum()
@@ -197,13 +201,19 @@ def conjugate_gradients(product: Inverse, inverse: Inverse, g: np.ndarray, forci
     return d, 1 + steps
 
 
-def _gram_of(design: Design, h: np.ndarray) -> np.ndarray:
-    """The lower triangle of Xᵀ·diag(h)·X, without the constant feature."""
+def _products_of(design: Design) -> Callable[[Design, np.ndarray], np.ndarray]:
+    """The cheapest way to the lower triangle of Xᵀ·diag(h)·X, without the constant feature."""
     if not sp.issparse(design.storage):
-        with one_thread:
-            return gram(design.storage.T, np.arange(design.columns), None, h, design.threads)
-    if _scattered(design) > design.m * design.columns**2 / BLAS:
-        return _gram_filled_in(design, h)
+        return _dense_products
+    return _filled_in_products if _scattered(design) > _filled_in(design) else _scattered_products
+
+
+def _dense_products(design: Design, h: np.ndarray) -> np.ndarray:
+    with one_thread:
+        return gram(design.storage.T, np.arange(design.columns), None, h, design.threads)
+
+
+def _scattered_products(design: Design, h: np.ndarray) -> np.ndarray:
     rows = design._stored_rows()
     bounds = design._shares(rows, design.m)
     parts = [np.zeros((design.columns, design.columns)) for _ in bounds]
@@ -211,21 +221,20 @@ def _gram_of(design: Design, h: np.ndarray) -> np.ndarray:
     return sum(parts[1:], start=parts[0])
 
 
-def _gram_filled_in(design: Design, h: np.ndarray) -> np.ndarray:
-    """The same where sparse rows are so full that they are better filled in, a block at a time."""
+def _filled_in_products(design: Design, h: np.ndarray) -> np.ndarray:
+    """Of sparse rows that are so full that they are better filled in, a block at a time."""
     X = design.storage.tocsr()
-    share = max(BLOCK, -(-design.m // design.threads))
-    firsts = range(0, design.m, share)
-    parts = [np.zeros((design.columns, design.columns)) for _ in firsts]
+    bounds = design._shares(design._stored_rows(), design.m)
+    parts = [np.zeros((design.columns, design.columns)) for _ in bounds]
 
-    def add(first: int, total: np.ndarray) -> None:
-        for a in range(first, min(first + share, design.m), BLOCK):
-            b = min(a + BLOCK, first + share, design.m)
+    def add(first: int, last: int, total: np.ndarray) -> None:
+        for a in range(first, last, BLOCK):
+            b = min(a + BLOCK, last)
             A = X[a:b].toarray().astype(np.float64, copy=False) * np.sqrt(h[a:b])[:, None]
             total += A.T @ A
 
     with one_thread:
-        in_parallel([(add, first, part) for first, part in zip(firsts, parts, strict=True)])
+        in_parallel([(add, a, b, part) for (a, b), part in zip(bounds, parts, strict=True)])
     return sum(parts[1:], start=parts[0])
 
 

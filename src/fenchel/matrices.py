@@ -460,12 +460,12 @@ class Design:
                 np.matmul(self.storage[a:b].astype(np.float64, copy=False), w[: self.columns], out=out[a:b])
 
         with one_thread:
-            in_parallel([(multiply, a, b) for a, b in self._row_shares()])
+            in_parallel([(multiply, a, b) for a, b in self._shares(self._stored_rows(), self.m)])
         return out
 
     def _transposed_blocks(self, rows: np.ndarray) -> np.ndarray:
         """Xᵀ·a for several outputs of a dense matrix."""
-        shares = self._row_shares()
+        shares = self._shares(self._stored_rows(), self.m)
         parts = [np.zeros((self.columns, rows.shape[1])) for _ in shares]
 
         def add(first: int, last: int, total: np.ndarray) -> None:
@@ -476,10 +476,6 @@ class Design:
         with one_thread:
             in_parallel([(add, a, b, part) for (a, b), part in zip(shares, parts, strict=True)])
         return sum(parts[1:], start=parts[0])
-
-    def _row_shares(self) -> list[tuple[int, int]]:
-        threads = self.threads if self.nnz >= PARALLEL_FROM else 1
-        return list(itertools.pairwise(np.linspace(0, self.m, threads + 1).astype(int).tolist()))
 
     def _product(self, operand: np.ndarray, forward: bool, size: int) -> np.ndarray:
         lines, count = self._lines

@@ -12,12 +12,11 @@ import numpy as np
 from fenchel.estimators.base import Formulation
 from fenchel.estimators.classification import Classifier
 from fenchel.estimators.drop_in import SklearnParameters
-from fenchel.estimators.penalties import checked_strength, elastic
+from fenchel.estimators.penalties import RATIO_OF, checked_strength, elastic
 from fenchel.losses import Logistic, Softmax
 from fenchel.problem import FREE
 from fenchel.registry import checked_choice
 
-RATIO_OF = {"l2": 0.0, "l1": 1.0}
 PASSES = 10  # in an iteration
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.callback import with_callbacks
-from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_method_params, validate_data
 
@@ -22,7 +21,7 @@ from fenchel.driver import solve
 from fenchel.estimators.base import MATRICES, Formulation
 from fenchel.estimators.logistic import LogisticRegression, logistic_formulation
 from fenchel.estimators.penalties import checked_strength
-from fenchel.estimators.routing import Routing, routing_enabled
+from fenchel.estimators.routing import Routing
 from fenchel.matrices import available_threads
 
 SPREAD = (1e-4, 1e4)  # of the Cs, where their number is given
@@ -50,7 +49,7 @@ class LogisticRegressionCV(Routing, LogisticRegression):
     (3, 1, 3)
     """
 
-    scored = ("fit", "score")
+    scored, scored_by = ("fit", "score"), "accuracy"
 
     def __init__(
         self,
@@ -115,10 +114,6 @@ class LogisticRegressionCV(Routing, LogisticRegression):
         self._choose(X, y, codes, weight)
         self.n_iter_ = np.array(passes)
         return self
-
-    def _get_scorer(self) -> Any:
-        scorer = get_scorer("accuracy" if self.scoring is None else self.scoring)
-        return scorer.set_score_request(sample_weight=True) if self.scoring is None and routing_enabled() else scorer
 
     def score(self, X: Any, y: Any, *, sample_weight: Any = None, **params: Any) -> float:
         """The score by ``scoring`` of the predictions for rows X with labels y; ``params`` are for the scorer."""
@@ -189,6 +184,7 @@ def clone_of_parent(model: LogisticRegressionCV) -> LogisticRegression:
 def told_of_classes(scorer: Any, classes: np.ndarray) -> Any:
     """The scorer, or one that knows all classes if it can use them, for test rows need not have rows of each.
 
+    >>> from sklearn.metrics import get_scorer
     >>> told_of_classes(get_scorer("neg_log_loss"), np.array([3, 5]))._kwargs
     {'labels': array([3, 5])}
     """

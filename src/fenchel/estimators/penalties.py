@@ -10,6 +10,7 @@ from fenchel.registry import near
 from fenchel.regularizers import L1, L2, ElasticNet, SquaredLp
 
 PENALTIES = ("l2", "l1", "elasticnet", "lp", None)
+RATIO_OF = {"l2": 0.0, "l1": 1.0}  # the share of the l1 norm in penalties that are one end of the elastic net
 
 
 def loss_named(loss: Any, labels: tuple[str, ...]) -> Any:
@@ -44,7 +45,7 @@ def penalty_named(penalty: Any, strength: float, l1_ratio: float, p: float) -> A
     checked_strength("strength", strength)
     if penalty == "lp":
         return SquaredLp(strength, p)
-    return elastic(strength, {"l2": 0.0, "l1": 1.0}.get(penalty, l1_ratio))
+    return elastic(strength, RATIO_OF.get(penalty, l1_ratio))
 
 
 def elastic(strength: float, l1_ratio: float) -> Any:

@@ -12,14 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.callback import with_callbacks
-from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_method_params, validate_data
 
 from fenchel.estimators.base import MATRICES
 from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.ridge import Ridge
-from fenchel.estimators.routing import Routing, routing_enabled
+from fenchel.estimators.routing import Routing
 
 ROUNDING = float(np.finfo(float).eps)
 NOISE = 1e-14  # of the largest eigenvalue: smaller ones are rounding
@@ -57,7 +56,7 @@ class RidgeCV(Routing, Ridge):
     0.01
     """
 
-    scored = ("fit",)
+    scored, scored_by = ("fit",), "r2"
     positive = False
     max_iter = None
     tol = 1e-4
@@ -108,10 +107,6 @@ class RidgeCV(Routing, Ridge):
         self._learn(X, y, y, weight, self._formulation(float(weight.sum())))
         return self
 
-    def _get_scorer(self) -> Any:
-        scorer = get_scorer("r2" if self.scoring is None else self.scoring)
-        return scorer.set_score_request(sample_weight=True) if self.scoring is None and routing_enabled() else scorer
-
     def _by_folds(
         self, X: Any, y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, splits: list[Any], of_scorer: dict[str, Any]
     ) -> tuple[Any, Any]:
@@ -143,7 +138,6 @@ class RidgeCV(Routing, Ridge):
     def _scored(self, Y: np.ndarray, predicted: np.ndarray, of_scorer: dict[str, Any]) -> np.ndarray:
         """Scores by strength and output; by strength alone where outputs are judged together."""
         scorer = self._get_scorer()
-
         together = Y.shape[1] > 1 and not self.alpha_per_target
         columns: list[Any] = [slice(None)] if together else list(range(Y.shape[1]))
         return np.array([[scorer(Given(z[:, k]), None, Y[:, k], **of_scorer) for k in columns] for z in predicted])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.metrics import get_scorer
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metadata_routing import _raise_for_params as refuse_unrouted
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
@@ -17,12 +18,15 @@ class Routing:
     """For estimators with a ``cv`` of their own and, if ``scored`` names methods, a scorer."""
 
     scored: tuple[str, ...] = ()
+    scored_by = ""  #: the scorer where ``scoring`` names none
 
     cv: Any
+    scoring: Any
 
     def _get_scorer(self) -> Any:
-        """The scorer, where there is one."""
-        raise NotImplementedError
+        """The scorer; the one of no name takes sample weights without being told to."""
+        scorer = get_scorer(self.scored_by if self.scoring is None else self.scoring)
+        return scorer.set_score_request(sample_weight=True) if self.scoring is None and routing_enabled() else scorer
 
     def _handed_on(self, method: str, sample_weight: Any, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Keyword arguments of ``split``, and of the scorer."""

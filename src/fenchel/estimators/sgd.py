@@ -15,7 +15,7 @@ from fenchel.estimators.base import Formulation
 from fenchel.estimators.classification import Classifier, rest_normalised
 from fenchel.estimators.drop_in import SklearnParameters
 from fenchel.estimators.online import OnlineClassifier, OnlineRegressor
-from fenchel.estimators.penalties import checked_strength, elastic
+from fenchel.estimators.penalties import RATIO_OF, checked_strength, elastic
 from fenchel.estimators.regression import Regressor
 from fenchel.losses import EpsilonInsensitive, Hinge, Huber, Logistic, SmoothHinge, Squared, SquaredEpsilonInsensitive, SquaredHinge
 from fenchel.problem import FREE
@@ -38,7 +38,6 @@ CLASSIFICATION_LOSSES: dict[str, tuple[Any, float]] = {
     "squared_hinge": (SquaredHinge(), 2.0),
     "modified_huber": (SmoothHinge(2.0), 4.0),  # (1 − yz)² down to yz = −1, and a line from there: four times the hinge smoothed by 2
 }
-RATIO_OF = {"l2": 0.0, "l1": 1.0}
 
 
 def given_starts(coef: Any, intercept: Any, count: int, features: int, fit_intercept: bool) -> list[np.ndarray]:

@@ -12,7 +12,7 @@ from typing import Any
 from fenchel.estimators.base import Formulation
 from fenchel.estimators.classification import Classifier
 from fenchel.estimators.drop_in import SklearnParameters
-from fenchel.estimators.penalties import checked_strength, elastic
+from fenchel.estimators.penalties import RATIO_OF, checked_strength, elastic
 from fenchel.estimators.regression import Regressor
 from fenchel.losses import EpsilonInsensitive, Hinge, MulticlassHinge, SquaredEpsilonInsensitive, SquaredHinge
 from fenchel.registry import checked_choice
@@ -84,7 +84,7 @@ class LinearSVC(SklearnParameters, Classifier):
 
     def _formulation(self, weight: float, together: bool) -> Formulation:
         squared = checked_choice("loss", self.loss, ("squared_hinge", "hinge")) == "squared_hinge"
-        l1_ratio = 1.0 if checked_choice("penalty", self.penalty, ("l1", "l2")) == "l1" else 0.0
+        l1_ratio = RATIO_OF[checked_choice("penalty", self.penalty, RATIO_OF)]
         constant = checked_strength("intercept_scaling", self.intercept_scaling) if self.fit_intercept else 0.0
         if self.multi_class == "crammer_singer":
             form = svm_formulation(MulticlassHinge() if together else Hinge(), False, self.C, weight, 0.0, constant)

@@ -52,6 +52,20 @@ def class_curvatures(loss, z, y, share, d, out):
             out[i, k] *= share[i]
 
 
+@kernel
+def mean_curvatures(loss, z, y, share, h):
+    """h_i = s_i/m times the mean of the diagonal of φ''(z_i)"""
+    K = z.shape[1]
+    d, out = np.zeros(K), np.empty(K)
+    for i in range(z.shape[0]):
+        h[i] = 0.0
+        for k in range(K):
+            d[k] = 1.0
+            loss.curvature_times(z[i], y[i], d, out)
+            d[k] = 0.0
+            h[i] += share[i] * out[k] / K
+
+
 @solver("newton", needs=(smooth_loss, second_derivatives, ridge_throughout))
 def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float) -> Iterator[Iterate]:
     """Newton's method: smooth losses with the ridge penalty; the fastest where rows or columns are few."""
@@ -99,11 +113,8 @@ def directions(problem: Problem, equations: Any, z: np.ndarray, gradient: np.nda
 def class_direction(problem: Problem, equations: Any, z: np.ndarray, gradient: np.ndarray, forcing: float) -> tuple[np.ndarray, int]:
     """The direction for all classes together, scaled by the equations of their mean curvature."""
     penalty = penalties(problem.design, problem.penalised.l2, problem.free)[:, None]
-    K, bent = problem.outputs, np.empty_like(z)
-    h = np.zeros(problem.m)
-    for k in range(K):
-        class_curvatures(problem.loss, z, problem.y, problem.share, np.broadcast_to(np.eye(K)[k], z.shape).copy(), bent)
-        h += bent[:, k] / K
+    h, bent = np.empty(problem.m), np.empty_like(z)
+    mean_curvatures(problem.loss, z, problem.y, problem.share, h)
 
     def product(p: np.ndarray) -> np.ndarray:
         class_curvatures(problem.loss, z, problem.y, problem.share, problem.predict(p), bent)
