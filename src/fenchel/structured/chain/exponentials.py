@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.compiled import compiled, reassociated
 
 LOWEST = -708.0  # below, eˣ is no normal number: taken for zero
 INVERSE = 1.0 / math.log(2.0)
@@ -40,6 +40,7 @@ def exponentiate(x):
 
 
 @compiled
+@reassociated
 def series(r):
     """eʳ, |r| ≤ ½·log 2."""
     p = 1.0 / 6227020800.0

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.compiled import compiled, reassociated
 from fenchel.numeric import log_sum_exp
 from fenchel.structured.chain.exponentials import exponentiate
 
@@ -23,12 +23,24 @@ WIDEST = 200.0  # range of T up to which products stay numbers
 @compiled
 def range_of(T, K):
     """The smallest and the largest number among the K·K that count."""
-    low, high = math.inf, -math.inf
-    for a in range(K):
-        for b in range(K):
-            low = min(low, T[a, b])
-            high = max(high, T[a, b])
-    return low, high
+    low, high = T[0].copy(), T[0].copy()
+    for a in range(1, K):
+        for b in range(K):  # not with min and max, which mind NaN and would not vectorise
+            low[b] = T[a, b] if T[a, b] < low[b] else low[b]
+            high[b] = T[a, b] if T[a, b] > high[b] else high[b]
+    return low[:K].min(), largest_of(high)
+
+
+@compiled
+def largest_of(row):
+    """The largest number of a padded row, in four that do not wait for each other."""
+    a = b = c = d = -math.inf
+    for k in range(0, row.shape[0], 4):
+        a = row[k] if row[k] > a else a
+        b = row[k + 1] if row[k + 1] > b else b
+        c = row[k + 2] if row[k + 2] > c else c
+        d = row[k + 3] if row[k + 3] > d else d
+    return max(max(a, b), max(c, d))
 
 
 @compiled
@@ -79,9 +91,7 @@ def exponentiate_rows(S):
     """S[t] ← e^{S[t] − max S[t]}; returns the sum of the maxima."""
     total = 0.0
     for t in range(S.shape[0]):
-        top = S[t, 0]
-        for k in range(S.shape[1]):
-            top = S[t, k] if S[t, k] > top else top
+        top = largest_of(S[t])
         for k in range(S.shape[1]):
             S[t, k] -= top
         total += top
@@ -91,7 +101,7 @@ def exponentiate_rows(S):
 
 @compiled
 def go_forward(E, M, forward, factors):
-    """forward[t] ∝ P(x_1..x_t, y_t), scaled to sum to one by factors[t]; returns Σ log factors."""
+    """forward[t] ∝ P(x_1..x_t, y_t), scaled to sum to one by factors[t]; returns −Σ log factors."""
     L, width = E.shape
     log_z, product = 0.0, 1.0
     for t in range(L):
@@ -100,10 +110,11 @@ def go_forward(E, M, forward, factors):
             times(forward[t - 1], M, row)
         for b in range(width):
             row[b] = row[b] * E[t, b] if t > 0 else E[t, b]
-        factors[t] = total_of(row)
+        total = total_of(row)
+        factors[t] = 1.0 / total
         for b in range(width):
-            row[b] /= factors[t]
-        product *= factors[t]
+            row[b] *= factors[t]
+        product *= total
         if not 1e-150 < product < 1e150:  # a logarithm for many positions instead of one for each
             log_z += math.log(product)
             product = 1.0
@@ -112,7 +123,7 @@ def go_forward(E, M, forward, factors):
 
 @compiled
 def go_backward(E, M_transposed, forward, factors, pull, K, nodes):
-    """nodes ← forward·backward, where backward[t] = M·pull[t + 1] and pull[t] = E[t]·backward[t]/factors[t]"""
+    """nodes ← forward·backward, where backward[t] = M·pull[t + 1] and pull[t] = E[t]·backward[t]·factors[t]"""
     L, width = E.shape
     backward = np.empty(width)
     for k in range(width):
@@ -123,10 +134,11 @@ def go_backward(E, M_transposed, forward, factors, pull, K, nodes):
         for k in range(K):
             nodes[t * K + k] = forward[t, k] * backward[k]
         for k in range(width):
-            pull[t, k] = E[t, k] * backward[k] / factors[t]
+            pull[t, k] = E[t, k] * backward[k] * factors[t]
 
 
 @compiled
+@reassociated
 def times(x, M, out):
     """out[b] ← Σ_a x[a]·M[a, b]"""
     width = x.shape[0]
@@ -139,6 +151,7 @@ def times(x, M, out):
 
 
 @compiled
+@reassociated
 def add_pairs(x, z, t, counts):
     """counts[a, b] += Σ_t x[t, a]·z[t + 1, b] over four positions from t on"""
     width = counts.shape[0]
@@ -149,15 +162,12 @@ def add_pairs(x, z, t, counts):
 
 
 @compiled
+@reassociated
 def total_of(row):
-    """The sum of a row, in four sums that do not wait for each other."""
-    a = b = c = d = 0.0
-    for k in range(0, row.shape[0], 4):
-        a += row[k]
-        b += row[k + 1]
-        c += row[k + 2]
-        d += row[k + 3]
-    return (a + b) + (c + d)
+    total = 0.0
+    for k in range(row.shape[0]):
+        total += row[k]
+    return total
 
 
 @compiled
