@@ -1,0 +1,30 @@
+"""Outputs with structure: models that decode them, and the problem of learning to
+
+>>> import fenchel as fl
+>>> X, Y = np.eye(3), ["a", "b", "a"]
+>>> problem = fl.structured.Problem(fl.structured.Multiclass(), X, Y, fl.L2(0.1), loss="likelihood")
+>>> fl.minimize(problem, tol=1e-6).converged
+True
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fenchel.structured.base import Model
+from fenchel.structured.chain import Chain, chunk_scores, sentences, token_accuracy, token_features
+from fenchel.structured.multiclass import Multiclass
+from fenchel.structured.problem import Problem
+
+__all__ = [
+    "Chain",
+    "Model",
+    "Multiclass",
+    "Problem",
+    "chunk_scores",
+    "sentences",
+    "token_accuracy",
+    "token_features",
+]
+
+del np  # the example's
