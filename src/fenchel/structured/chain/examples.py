@@ -149,12 +149,11 @@ def transition_scores(examples, w, scale):
     K = examples.edges.shape[0]
     T = np.empty((padded(K), padded(K)))
     for a in range(T.shape[0]):
-        for b in range(T.shape[1]):
-            T[a, b] = -np.inf
-    for a in range(K):
-        for b in range(K):
+        for b in range(K if a < K else 0):
             j = examples.edges[a, b]
             T[a, b] = scale * w[j] if j >= 0 else 0.0
+        for b in range(K if a < K else 0, T.shape[1]):
+            T[a, b] = -np.inf
     return T
 
 

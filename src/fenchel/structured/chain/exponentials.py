@@ -21,22 +21,15 @@ ROUND = 6755399441055744.0  # 1.5·2⁵²: added to a number, it leaves the near
 @compiled
 def exponentiate(x):
     """x ← eˣ for a vector of numbers x ≤ 0, −∞ among them."""
-    size = x.shape[0]
-    powers = np.empty(size)
-    bits = powers.view(np.int64)
-    for k in range(size):
+    number = np.empty(1)
+    bits = number.view(np.int64)
+    for k in range(x.shape[0]):
         z = x[k] if x[k] > LOWEST else LOWEST
-        powers[k] = z * INVERSE + ROUND
-    for k in range(size):
-        z = x[k] if x[k] > LOWEST else LOWEST
-        n = powers[k] - ROUND
-        r = (z - n * HIGH) - n * LOW
-        e = series(r)
-        x[k] = e if x[k] > LOWEST else 0.0
-    for k in range(size):
-        bits[k] = ((bits[k] + 1023) & 0x7FF) << 52  # the number 2ⁿ by its exponent
-    for k in range(size):
-        x[k] *= powers[k]
+        number[0] = z * INVERSE + ROUND
+        n = number[0] - ROUND
+        e = series((z - n * HIGH) - n * LOW)
+        bits[0] = ((bits[0] + 1023) & 0x7FF) << 52  # the number is 2ⁿ, by its exponent
+        x[k] = e * number[0] if x[k] > LOWEST else 0.0
 
 
 @compiled

@@ -23,12 +23,15 @@ WIDEST = 200.0  # range of T up to which products stay numbers
 @compiled
 def range_of(T, K):
     """The smallest and the largest number among the K·K that count."""
-    low, high = T[0].copy(), T[0].copy()
-    for a in range(1, K):
-        for b in range(K):  # not with min and max, which mind NaN and would not vectorise
-            low[b] = T[a, b] if T[a, b] < low[b] else low[b]
+    width = T.shape[0]
+    low, high = np.empty(width), np.empty(width)  # of each column, the smallest with its sign changed
+    for b in range(width):
+        low[b] = high[b] = -math.inf
+    for a in range(K):
+        for b in range(K):
+            low[b] = -T[a, b] if -T[a, b] > low[b] else low[b]
             high[b] = T[a, b] if T[a, b] > high[b] else high[b]
-    return low[:K].min(), largest_of(high)
+    return -largest_of(low), largest_of(high)
 
 
 @compiled
@@ -57,18 +60,15 @@ def each_alone(S, K, nodes):
 
 
 @compiled
-def marginals(E, T, K, nodes, edges):
-    """nodes[t·K + k] ← P(y_t = k), edges[a·K + b] += E[number of t with y_{t−1} = a, y_t = b]; returns log Z. E = S is overwritten."""
+def marginals(S, T, K, nodes, edges):
+    """nodes[t·K + k] ← P(y_t = k), edges[a·K + b] += E[number of t with y_{t−1} = a, y_t = b]; returns log Z. T is overwritten."""
     low, top = range_of(T, K)
     if top - low > WIDEST:
-        return by_logarithms(E, T, K, nodes, edges)
-    L, width = E.shape
-    log_z = exponentiate_rows(E) + (L - 1) * top
-    M, M_transposed = np.empty((width, width)), np.empty((width, width))
-    for a in range(width):
-        for b in range(width):
-            M[a, b] = T[a, b] - top
-    exponentiate(M.reshape(-1))
+        return by_logarithms(S, T, K, nodes, edges)
+    L, width = S.shape
+    powers = np.empty((L + width, width))
+    log_z = exponentials(S, T, top, powers)
+    E, M, M_transposed = powers[:L], powers[L:], T
     for a in range(width):
         for b in range(width):
             M_transposed[b, a] = M[a, b]
@@ -87,15 +87,17 @@ def marginals(E, T, K, nodes, edges):
 
 
 @compiled
-def exponentiate_rows(S):
-    """S[t] ← e^{S[t] − max S[t]}; returns the sum of the maxima."""
-    total = 0.0
-    for t in range(S.shape[0]):
-        top = largest_of(S[t])
-        for k in range(S.shape[1]):
-            S[t, k] -= top
-        total += top
-    exponentiate(S.reshape(-1))
+def exponentials(S, T, top, out):
+    """out ← e^{S[t] − max S[t]}, a row for each t, and e^{T − top}; returns what was taken off."""
+    L, width = S.shape
+    total = (L - 1) * top
+    for t in range(L + width):
+        row = S[t] if t < L else T[t - L]
+        most = largest_of(row) if t < L else top
+        total += most if t < L else 0.0
+        for k in range(width):
+            out[t, k] = row[k] - most
+    exponentiate(out.reshape(-1))
     return total
 
 
