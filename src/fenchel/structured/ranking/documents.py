@@ -1,0 +1,96 @@
+"""Documents that belong to queries: one matrix with the query of each row, or one matrix a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from fenchel.storage import as_storage
+
+
+class Documents(Sequence[Any]):
+    """A list of matrices, one a query, that are blocks of rows of one matrix: nothing is copied.
+
+    >>> documents = Documents(np.eye(3), np.array([0, 2, 3]))
+    >>> len(documents), documents[1].tolist()
+    (2, [[0.0, 0.0, 1.0]])
+    """
+
+    def __init__(self, matrix: Any, start: np.ndarray, names: Any = None) -> None:
+        self.matrix = matrix
+        self.start = start
+        self.names = np.arange(len(start) - 1) if names is None else names
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def __getitem__(self, i: Any) -> Any:
+        i = range(len(self))[i]
+        return self.matrix[self.start[i] : self.start[i + 1]]
+
+
+class Groups(NamedTuple):
+    """Documents by query: ``X`` and ``y`` as :class:`~fenchel.structured.ranking.Ranking` takes them."""
+
+    X: Documents
+    y: list[np.ndarray]
+    rows: np.ndarray  #: the row of the matrix handed in that each document was, query after query
+
+
+def grouped(X: Any, y: Any, qid: Any) -> Groups:
+    """The documents of one matrix by query; rows of a query need not be neighbours, and are not copied where they are.
+
+    Args:
+        X: one row for each document.
+        y: its grade.
+        qid: its query: numbers or strings.
+
+    >>> groups = grouped([[1.0], [2.0], [3.0]], [0, 2, 1], ["b", "a", "b"])
+    >>> [block.tolist() for block in groups.X], [grades.tolist() for grades in groups.y], groups.X.names.tolist()
+    ([[[2.0]], [[1.0], [3.0]]], [[2.0], [0.0, 1.0]], ['a', 'b'])
+    """
+    X = as_storage(X)
+    grades, qid = np.asarray(y, dtype=np.float64), np.asarray(qid)
+    for name, given in (("y", grades), ("qid", qid)):
+        if given.ndim != 1 or len(given) != X.shape[0]:
+            raise ValueError(f"{name} has shape {given.shape} for the {X.shape[0]:,} rows of X: give one for each row.")
+    names, code = np.unique(qid, return_inverse=True)
+    rows = np.argsort(code, kind="stable")
+    if np.count_nonzero(np.diff(code)) == len(names) - 1:
+        first = np.flatnonzero(np.diff(code, prepend=-1))
+        names, rows, start = names[code[first]], np.arange(len(code)), np.append(first, len(code))
+    else:
+        start = np.append(0, np.cumsum(np.bincount(code)))
+        X = X.tocsr()[rows] if sp.issparse(X) else X[rows]
+    return Groups(Documents(X, start, names), np.split(grades[rows], start[1:-1]), rows)
+
+
+def joined(X: Any) -> Documents:
+    """A list of matrices, one a query, as blocks of one."""
+    if isinstance(X, Documents):
+        return X
+    if not isinstance(X, Sequence) or isinstance(X, str):
+        raise ValueError(
+            "X must be a list of matrices, one for each query: fenchel.structured.grouped(X, y, qid) makes one of a matrix and the query of each row."
+        )
+    if not X:
+        raise ValueError("There are no queries: nothing can be learnt from an empty list.")
+    blocks = [_block(block, i) for i, block in enumerate(X)]
+    width = blocks[0].shape[1]
+    for i, block in enumerate(blocks):
+        if block.shape[1] != width:
+            raise ValueError(f"query {i} has {block.shape[1]} features, and query 0 has {width}: all must have the same.")
+    stacked = sp.vstack(blocks, format="csr") if any(map(sp.issparse, blocks)) else np.vstack(blocks)
+    return Documents(stacked, np.cumsum([0] + [block.shape[0] for block in blocks]))
+
+
+def _block(block: Any, i: int) -> Any:
+    if np.ndim(block) == 2 and np.shape(block)[0] == 0:
+        raise ValueError(f"query {i} has no documents: leave it out.")
+    try:
+        return as_storage(block)
+    except ValueError as error:
+        raise ValueError(f"query {i}: {error}") from None
