@@ -16,23 +16,44 @@ import numpy as np
 from fenchel.compiled import compiled
 
 
+# Loops where NumPy has a word for it: its sorting and indexing with arrays take Numba seconds to compile.
+
+
 @compiled
 def best_order(s):
-    """Documents by falling score; those of equal score in the order they came in."""
-    return np.argsort(-s, kind="mergesort")
+    """Documents by falling score; those of equal score in the order they came in: merges of runs twice as long each time."""
+    n = s.shape[0]
+    order, other = np.arange(n), np.empty(n, np.int64)
+    run = 1
+    while run < n:
+        for begin in range(0, n, 2 * run):
+            _merge(s, order, other, begin, min(begin + run, n), min(begin + 2 * run, n))
+        order, other = other, order
+        run *= 2
+    return order
+
+
+@compiled
+def _merge(s, order, out, begin, middle, end):
+    i, j = begin, middle
+    for k in range(begin, end):
+        if i < middle and (j >= end or not s[order[j]] > s[order[i]]):
+            out[k] = order[i]
+            i += 1
+        else:
+            out[k] = order[j]
+            j += 1
 
 
 @compiled
 def assigned(s, b, c, D):
-    """The document at each rank of the best assignment; scores s must not increase."""
+    """The document at each rank of the best assignment; scores s must not increase, and c and D are written over."""
     n = s.shape[0]
-    first, shelf = _shelves(c, D)  # shelf: where each document lies, -1 for nowhere
-    K = first.shape[0]
-    c, D = c[first], D[first]
-    v = np.zeros(K)
+    first, shelf = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    K = _shelves(c, D, first, shelf)
+    v, room = np.zeros(K), np.zeros(K, np.int64)
     for q in range(K - 2, -1, -1):
         v[q] = v[q + 1] + (c[q] - c[q + 1]) * s[first[q + 1]]
-    room = np.zeros(K, np.int64)
     for d in range(n):
         if b[d] > 0.0:
             room[shelf[d]] += 1
@@ -48,28 +69,27 @@ def assigned(s, b, c, D):
 
 
 @compiled
-def _shelves(c, D):
-    """The first rank of each shelf, and the shelf of each rank."""
-    n = c.shape[0]
-    first, shelf = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    q = 0
-    for r in range(1, n):
-        if c[r] != c[r - 1] or D[r] != D[r - 1]:
-            q += 1
-            first[q] = r
-        shelf[r] = q
-    return first[: min(q + 1, n)].copy(), shelf
+def _shelves(c, D, first, shelf):
+    """How many shelves there are; their first ranks, the shelf of each rank, and c and D of the shelves, at the front of c and D."""
+    K = 0
+    for r in range(c.shape[0]):
+        if r == 0 or c[r] != c[K - 1] or D[r] != D[K - 1]:
+            first[K], c[K], D[K] = r, c[r], D[r]
+            K += 1
+        shelf[r] = K - 1
+    return K
 
 
 @compiled
 def _augment(free, s, b, c, D, v, room, shelf):
     """Give a document that lies nowhere a place, moving others along the path that costs least; the shelf that lost room."""
-    K = c.shape[0]
+    K = v.shape[0]
     distance = np.empty(K)
-    mover = np.full(K, free)  # the document that moves to this shelf on the path that ends here
+    mover = np.empty(K, np.int64)  # the document that moves to this shelf on the path that ends here
     closed = np.zeros(K, np.bool_)
     for q in range(K):
         distance[q] = v[q] - (c[q] * s[free] - D[q] * b[free])
+        mover[q] = free
     end = _nearest(distance, closed)
     while room[end] == 0:
         closed[end] = True
@@ -102,7 +122,7 @@ def _nearest(distance, closed):
 def _relax(d, here, s, b, c, D, v, distance, mover, closed):
     """Paths that go on by moving the document d from this shelf to others."""
     base = distance[here] + (c[here] * s[d] - D[here] * b[d]) - v[here]
-    for q in range(c.shape[0]):
+    for q in range(v.shape[0]):
         reached = base + v[q] - (c[q] * s[d] - D[q] * b[d])
         if not closed[q] and reached < distance[q]:
             distance[q] = reached

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from fenchel.registry import counted
 from fenchel.storage import as_storage
+from fenchel.structured.ranking.grades import checked_grades, tells
 
 
 class Documents(Sequence[Any]):
@@ -53,10 +55,7 @@ def grouped(X: Any, y: Any, qid: Any) -> Groups:
     ([[[2.0]], [[1.0], [3.0]]], [[2.0], [0.0, 1.0]], ['a', 'b'])
     """
     X = as_storage(X)
-    grades, qid = np.asarray(y, dtype=np.float64), np.asarray(qid)
-    for name, given in (("y", grades), ("qid", qid)):
-        if given.ndim != 1 or len(given) != X.shape[0]:
-            raise ValueError(f"{name} has shape {given.shape} for the {X.shape[0]:,} rows of X: give one for each row.")
+    grades, qid = _column("y", _numbers(y), X.shape[0]), _column("qid", _identifiers(qid), X.shape[0])
     names, code = np.unique(qid, return_inverse=True)
     rows = np.argsort(code, kind="stable")
     if np.count_nonzero(np.diff(code)) == len(names) - 1:
@@ -66,6 +65,46 @@ def grouped(X: Any, y: Any, qid: Any) -> Groups:
         start = np.append(0, np.cumsum(np.bincount(code)))
         X = X.tocsr()[rows] if sp.issparse(X) else X[rows]
     return Groups(Documents(X, start, names), np.split(grades[rows], start[1:-1]), rows)
+
+
+def those_that_tell(X: Any, y: Any, qid: Any) -> tuple[Any, np.ndarray, np.ndarray, int]:
+    """The rows of the queries in which grades differ, with grade and query of each, and how many queries they are.
+
+    >>> X, y, qid, queries = those_that_tell(np.eye(4), [0, 1, 1, 1], ["a", "b", "a", "b"])
+    >>> y.tolist(), qid.tolist(), queries
+    ([0.0, 1.0], ['a', 'a'], 1)
+    """
+    groups = grouped(X, y, qid)
+    told = [tells(checked_grades(grades, name)) for grades, name in zip(groups.y, groups.X.names, strict=True)]
+    if not any(told):
+        rows = counted(len(groups.rows), "sample")
+        raise ValueError(f"No two documents of a query differ in grade in {rows}: there is nothing to learn an order from.")
+    y, qid = np.asarray(y, dtype=np.float64), np.asarray(qid)
+    if all(told):
+        return X, y, qid, len(told)
+    rows = np.sort(groups.rows[np.repeat(told, np.diff(groups.X.start))])
+    return (X.tocsr() if sp.issparse(X) else X)[rows], y[rows], qid[rows], sum(told)
+
+
+def _numbers(y: Any) -> np.ndarray:
+    try:
+        return np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y must hold numbers: the grade of each document, 0 for one that is not relevant.") from None
+
+
+def _identifiers(qid: Any) -> np.ndarray:
+    values = np.asarray(qid)
+    missing = np.isnan(values) if values.dtype.kind == "f" else np.array([name is None for name in values.flat])
+    if missing.any():
+        raise ValueError(f"qid[{np.flatnonzero(missing)[0]}] is missing: every document belongs to a query.")
+    return values.astype(str) if values.dtype == object else values
+
+
+def _column(name: str, values: np.ndarray, rows: int) -> np.ndarray:
+    if values.shape != (rows,):
+        raise ValueError(f"{name} has shape {values.shape} for the {rows:,} rows of X: give one value for each row.")
+    return values
 
 
 def joined(X: Any) -> Documents:

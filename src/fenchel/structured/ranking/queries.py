@@ -47,17 +47,15 @@ class Queries(NamedTuple):
         return total
 
     def decode(self, i, w, scale, cost, y):
-        first, last = self.start[i], self.start[i + 1]
-        s = np.empty(last - first)
-        for d in range(first, last):
-            s[d - first] = scale * self.rows.dot(d, plain(w))
-        if cost == 0.0:
-            order = best_order(s)
-        else:
-            order = violating(
-                s, cost * self.b[first:last], self.kind[first:last], self.c[first:last], self.D[: last - first], self.reach[i]
-            )
-        for r in range(last - first):
+        first, n = self.start[i], self.start[i + 1] - self.start[i]
+        s, worth = np.empty(n), np.empty(n)
+        for d in range(n):
+            s[d] = scale * self.rows.dot(first + d, plain(w))
+            worth[d] = cost * self.b[first + d]
+        order = best_order(s)
+        if cost != 0.0:
+            order = violating(order, s, worth, self.kind, self.c, self.D, first, self.reach[i])
+        for r in range(n):
             y[order[r]] = r
 
     def loss(self, i, y):
@@ -89,27 +87,36 @@ class Queries(NamedTuple):
 
 
 @compiled
-def violating(s, b, kind, c, D, reach):
-    """The document at each rank of max Σ c·s − D·b.
+def violating(order, s, worth, kind, c, D, first, reach):
+    """The document at each rank of max Σ c·s − D·worth, from the order by score.
 
     Of equal grade, those of higher score come first; so only the best ``reach`` of each grade can be at a rank that counts.
     """
-    n = s.shape[0]
+    n = order.shape[0]
     taken = np.zeros(n, np.int64)  # of each grade
-    found = np.empty(n, np.int64)
-    count, rest = 0, 0
-    order = best_order(s)
+    found, chosen = np.empty(n, np.int64), np.empty(n, np.int64)
+    count = 0
     for d in order:
-        if taken[kind[d]] < reach:
-            taken[kind[d]] += 1
-            found[count] = d
+        if taken[kind[first + d]] < reach:
+            chosen[count] = d
             count += 1
-        else:
-            order[rest] = d
-            rest += 1
-    found[count:] = order[:rest]
-    chosen = found[:count].copy()
-    at = assigned(s[chosen], b[chosen], c[:count], D[:count])
+        taken[kind[first + d]] += 1
+    values = np.empty((4, count))
+    for e in range(count):
+        values[0, e], values[1, e], values[2, e], values[3, e] = s[chosen[e]], worth[chosen[e]], c[first + e], D[e]
+    at = assigned(values[0], values[1], values[2], values[3])
     for r in range(count):
         found[r] = chosen[at[r]]
+    _append_others(order, kind, first, reach, found, count)
     return found
+
+
+@compiled
+def _append_others(order, kind, first, reach, found, count):
+    """Those that are not among the best of their grade, by score."""
+    taken = np.zeros(order.shape[0], np.int64)
+    for d in order:
+        taken[kind[first + d]] += 1
+        if taken[kind[first + d]] > reach:
+            found[count] = d
+            count += 1
