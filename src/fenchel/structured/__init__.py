@@ -14,7 +14,8 @@ import numpy as np
 from fenchel.structured.base import Model
 from fenchel.structured.multiclass import Multiclass
 from fenchel.structured.problem import Problem
+from fenchel.structured.ranking import Ranking, grouped, letor_scores, ndcg, normalized, pairwise
 
-__all__ = ["Model", "Multiclass", "Problem"]
+__all__ = ["Model", "Multiclass", "Problem", "Ranking", "grouped", "letor_scores", "ndcg", "normalized", "pairwise"]
 
 del np  # the example's
