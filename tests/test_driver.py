@@ -17,6 +17,8 @@ from tests.references import data
 @pytest.fixture
 def problem():
     return fl.Problem(*data("binary"), fl.Logistic(), fl.L2(0.01))
+
+
 ROW_WISE = sorted(set(solvers()) - {"block-frank-wolfe"})  # that one is for structured problems
 
 

@@ -24,6 +24,7 @@ And data with known answers:
 
 from __future__ import annotations
 
+from fenchel.datasets.conll import read_conll, write_conll
 from fenchel.datasets.data import Data
 from fenchel.datasets.formats import read, write
 from fenchel.datasets.generate import make_gaussians, make_text, make_wide, with_noise_features
@@ -50,8 +51,10 @@ __all__ = [
     "make_wide",
     "path",
     "read",
+    "read_conll",
     "read_svmlight",
     "with_noise_features",
     "write",
+    "write_conll",
     "write_svmlight",
 ]

@@ -12,9 +12,19 @@ from __future__ import annotations
 import numpy as np
 
 from fenchel.structured.base import Model
+from fenchel.structured.chain import Chain, chunk_scores, sentences, token_accuracy, token_features
 from fenchel.structured.multiclass import Multiclass
 from fenchel.structured.problem import Problem
 
-__all__ = ["Model", "Multiclass", "Problem"]
+__all__ = [
+    "Chain",
+    "Model",
+    "Multiclass",
+    "Problem",
+    "chunk_scores",
+    "sentences",
+    "token_accuracy",
+    "token_features",
+]
 
 del np  # the example's
