@@ -56,8 +56,8 @@ class FoldExamples(NamedTuple):
         pairing = pair_scores(MAX_PLUS, theta, s, self.least)
         if cost != 0.0:
             add_loss(pairing, self.truth(i), cost * self.missed, cost * self.false)
-        chart = inside(MAX_PLUS, theta, 0.0, s, pairing, self.least)
-        traceback(theta, s, pairing, self.least, chart, y)
+        chart, prefix = inside(MAX_PLUS, theta, 0.0, s, pairing, self.least)
+        traceback(theta, s, pairing, self.least, chart, prefix, y)
 
     def loss(self, i, y):
         truth = self.truth(i)
@@ -122,9 +122,9 @@ def expectations(data, indices, indptr, s, least, w, scale, shift, probability, 
     theta = term_scores(ring, data, indices, indptr, w, scale, shift)
     pairing = pair_scores(ring, theta, s, least)
     probability[:] = 0.0
-    chart = inside(ring, theta, shift, s, pairing, least)
-    z = chart.prefix[L]
-    counts, peak = outside(ring, theta, shift, s, pairing, least, chart, probability)
+    chart, prefix = inside(ring, theta, shift, s, pairing, least)
+    z = prefix[L]
+    counts, peak = outside(ring, theta, shift, s, pairing, least, chart, prefix, probability)
     if in_range(z, counts, peak):
         weight_counts(data, indices, indptr, counts, d)
         return math.log(z) + shift * L
@@ -132,10 +132,10 @@ def expectations(data, indices, indptr, s, least, w, scale, shift, probability, 
     theta = term_scores(logs, data, indices, indptr, w, scale, 0.0)
     pairing = pair_scores(logs, theta, s, least)
     probability[:] = 0.0
-    chart = inside(logs, theta, 0.0, s, pairing, least)
-    counts, peak = outside(logs, theta, 0.0, s, pairing, least, chart, probability)
+    chart, prefix = inside(logs, theta, 0.0, s, pairing, least)
+    counts, peak = outside(logs, theta, 0.0, s, pairing, least, chart, prefix, probability)
     weight_counts(data, indices, indptr, counts, d)
-    return chart.prefix[L]
+    return prefix[L]
 
 
 @kernel

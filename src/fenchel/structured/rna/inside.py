@@ -17,8 +17,6 @@ are kept transposed too, and why the scores of interior loops are kept in revers
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from fenchel.compiled import compiled
@@ -42,20 +40,17 @@ from fenchel.structured.rna.features import (
     WIDTH,
 )
 
-
-class Chart(NamedTuple):
-    """Tables of (L + 2)² numbers, row after row; (i, j) is at i·(L + 2) + j."""
-
-    paired: np.ndarray
-    inner: np.ndarray  #: paired, as the inner pair of an interior loop
-    looped: np.ndarray  #: the hairpin and the interior loops that (i, j) closes, without stacking
-    one: np.ndarray
-    one_by_end: np.ndarray  #: transposed
-    single: np.ndarray
-    several: np.ndarray
-    many: np.ndarray
-    many_by_end: np.ndarray  #: transposed
-    prefix: np.ndarray  #: L + 2 numbers
+# The tables of a chart, each of (L + 2)² numbers, row after row; (i, j) is at i·(L + 2) + j.
+PAIRED = 0
+INNER = 1  # paired, as the inner pair of an interior loop
+LOOPED = 2  # the hairpin and the interior loops that (i, j) closes, without stacking
+ONE = 3
+ONE_BY_END = 4  # transposed
+SINGLE = 5
+SEVERAL = 6
+MANY = 7
+MANY_BY_END = 8  # transposed
+TABLES = 9
 
 
 @compiled
@@ -170,54 +165,49 @@ def pair_up(ring, theta, shift, backward, s, i, j, least, pairing, chart):
     """Fill in what depends on i and j being paired."""
     N = s.shape[0]
     at = i * N + j
-    loops = ring.plus(
-        hairpin(ring, theta, shift, j - i - 1), interior_loops(ring, theta, backward, s, i, j, least, chart.inner)
-    )
-    chart.looped[at] = ring.times(theta[END + side(s, i, j)], loops)
-    total = ring.plus(chart.looped[at], ring.times(multi_closing(ring, theta, s, i, j), chart.several[at + N - 1]))
-    if chart.paired[at + N - 1] != ring.zero:
-        total = ring.plus(total, ring.times(theta[stacked(s, i, j)], chart.paired[at + N - 1]))
-    chart.paired[at] = ring.times(pairing, total)
-    chart.inner[at] = ring.times(theta[END + side(s, j, i)], chart.paired[at])
+    loops = ring.plus(hairpin(ring, theta, shift, j - i - 1), interior_loops(ring, theta, backward, s, i, j, least, chart[INNER]))
+    chart[LOOPED, at] = ring.times(theta[END + side(s, i, j)], loops)
+    total = ring.plus(chart[LOOPED, at], ring.times(multi_closing(ring, theta, s, i, j), chart[SEVERAL, at + N - 1]))
+    if chart[PAIRED, at + N - 1] != ring.zero:
+        total = ring.plus(total, ring.times(theta[stacked(s, i, j)], chart[PAIRED, at + N - 1]))
+    chart[PAIRED, at] = ring.times(pairing, total)
+    chart[INNER, at] = ring.times(theta[END + side(s, j, i)], chart[PAIRED, at])
 
 
 @compiled
 def inside(ring, theta, shift, s, pairing, least):
-    """All tables, from the scores of pairs (``zero`` for those that cannot be) and of the other terms."""
+    """The chart and the prefixes, from the scores of pairs (``zero`` for those that cannot be) and of the other terms."""
     N = s.shape[0]
     L = N - 2
     zero = ring.zero
-    chart = Chart(
-        np.full(N * N, zero), np.full(N * N, zero), np.full(N * N, zero), np.full(N * N, zero), np.full(N * N, zero),
-        np.full(N * N, zero), np.full(N * N, zero), np.full(N * N, zero), np.full(N * N, zero), np.full(N, zero),
-    )  # fmt: skip
+    chart = np.full((TABLES, N * N), zero)
     backward = interior_scores(ring, theta)[1]
     u = theta[MULTI_UNPAIRED]
     for i in range(L - least - 1, 0, -1):
         for j in range(i + least + 1, L + 1):
             at = i * N + j
-            one = ring.times(chart.one[at - 1], u)
+            one = ring.times(chart[ONE, at - 1], u)
             if pairing[at] != zero:
                 pair_up(ring, theta, shift, backward, s, i, j, least, pairing[at], chart)
-                one = ring.plus(one, ring.times(multi_stem(ring, theta, s, i, j), chart.paired[at]))
-            chart.one[at] = one
-            chart.one_by_end[j * N + i] = one
-            chart.single[at] = ring.plus(one, ring.times(u, chart.single[at + N]))
-            chart.several[at] = ring.gather(chart.many, at - j + i, chart.one_by_end, j * N + i + 1, j - i)
-            chart.many[at] = ring.plus(chart.single[at], chart.several[at])
-            chart.many_by_end[j * N + i] = chart.many[at]
-    _prefixes(ring, theta, s, pairing, chart)
-    return chart
+                one = ring.plus(one, ring.times(multi_stem(ring, theta, s, i, j), chart[PAIRED, at]))
+            chart[ONE, at] = one
+            chart[ONE_BY_END, j * N + i] = one
+            chart[SINGLE, at] = ring.plus(one, ring.times(u, chart[SINGLE, at + N]))
+            chart[SEVERAL, at] = ring.gather(chart[MANY], at - j + i, chart[ONE_BY_END], j * N + i + 1, j - i)
+            chart[MANY, at] = ring.plus(chart[SINGLE, at], chart[SEVERAL, at])
+            chart[MANY_BY_END, j * N + i] = chart[MANY, at]
+    return chart, _prefixes(ring, theta, s, pairing, chart[PAIRED])
 
 
 @compiled
-def _prefixes(ring, theta, s, pairing, chart):
+def _prefixes(ring, theta, s, pairing, paired):
     N = s.shape[0]
-    chart.prefix[0] = ring.one
+    prefix = np.full(N, ring.one)
     for j in range(1, N - 1):
-        total = ring.times(chart.prefix[j - 1], theta[EXTERNAL_UNPAIRED])
+        total = ring.times(prefix[j - 1], theta[EXTERNAL_UNPAIRED])
         for i in range(1, j):
             if pairing[i * N + j] != ring.zero:
-                stem = ring.times(external_stem(ring, theta, s, i, j), chart.paired[i * N + j])
-                total = ring.plus(total, ring.times(chart.prefix[i - 1], stem))
-        chart.prefix[j] = total
+                stem = ring.times(external_stem(ring, theta, s, i, j), paired[i * N + j])
+                total = ring.plus(total, ring.times(prefix[i - 1], stem))
+        prefix[j] = total
+    return prefix

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fenchel.structured.rna.examples import FoldExamples, count_truths, probabilities
+from fenchel.structured.rna.examples import FoldExamples, count_truths
 from fenchel.structured.rna.features import UNKNOWN, names, terms
 from fenchel.structured.rna.structures import dot_bracket, encoded, foldable, partners_of
 

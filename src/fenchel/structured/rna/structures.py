@@ -12,7 +12,7 @@ import numpy as np
 
 from fenchel.structured.rna.features import BASES, KIND, LETTERS, LONGEST_LOOP, UNKNOWN
 
-CODES = {**{letter: code for code, letter in enumerate(BASES)}, "T": 3} | {letter: UNKNOWN for letter in "NXRYKMSWBDHV"}
+CODES = {**{letter: code for code, letter in enumerate(BASES)}, "T": 3} | dict.fromkeys("NXRYKMSWBDHV", UNKNOWN)
 MOST = 5000  # bases: the tables take some 120 bytes for each pair of positions
 
 
@@ -111,7 +111,9 @@ def _check_nested(partners: np.ndarray, place: str) -> None:
         if q > p:
             opened.append(p)
         elif q >= 0 and opened.pop() != q:
-            raise ValueError(f"{place}, position {p}: its pair with {q} crosses another; pseudoknots cannot be had, so leave one of them out.")
+            raise ValueError(
+                f"{place}, position {p}: its pair with {q} crosses another; pseudoknots cannot be had, so leave one of them out."
+            )
 
 
 def foldable(s: np.ndarray, partners: np.ndarray, least: int) -> np.ndarray:

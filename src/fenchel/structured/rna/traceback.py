@@ -6,18 +6,30 @@ import numpy as np
 
 from fenchel.compiled import compiled
 from fenchel.structured.rna.features import END, EXTERNAL_UNPAIRED, INTERIOR, LONGEST_LOOP, MULTI_UNPAIRED, WIDTH
-from fenchel.structured.rna.inside import external_stem, hairpin, multi_closing, multi_stem, side, small, stacked
+from fenchel.structured.rna.inside import (
+    INNER,
+    MANY,
+    ONE,
+    PAIRED,
+    SEVERAL,
+    external_stem,
+    hairpin,
+    multi_closing,
+    multi_stem,
+    side,
+    small,
+    stacked,
+)
 from fenchel.structured.rna.rings import MAX_PLUS as RING
-
-PAIRED, ONE, SEVERAL, MANY = 0, 1, 2, 3  # what is still to be read back from a stretch i, ..., j
 
 
 @compiled
-def traceback(theta, s, pairing, least, chart, y):
+def traceback(theta, s, pairing, least, chart, prefix, y):
     """y[i] ← the partner of base i, counted from 0, or -1."""
     y[:] = -1
+    # What is still to be read back: a table, and the stretch i, ..., j.
     todo = np.empty((2 * s.shape[0], 3), dtype=np.int64)
-    size = _externals(theta, s, pairing, chart, todo)
+    size = _externals(theta, s, pairing, chart[PAIRED], prefix, todo)
     while size > 0:
         what, i, j = todo[size - 1]
         size -= 1
@@ -37,15 +49,15 @@ def _push(todo, size, what, i, j):
 
 
 @compiled
-def _externals(theta, s, pairing, chart, todo):
+def _externals(theta, s, pairing, paired, prefix, todo):
     """The pairs that no other pair encloses."""
     N = s.shape[0]
     size, j = 0, N - 2
     while j > 0:
-        best, begin = chart.prefix[j - 1] + theta[EXTERNAL_UNPAIRED], 0
+        best, begin = prefix[j - 1] + theta[EXTERNAL_UNPAIRED], 0
         for i in range(1, j):
             if pairing[i * N + j] != RING.zero:
-                score = chart.prefix[i - 1] + external_stem(RING, theta, s, i, j) + chart.paired[i * N + j]
+                score = prefix[i - 1] + external_stem(RING, theta, s, i, j) + paired[i * N + j]
                 if score > best:
                     best, begin = score, i
         if begin > 0:
@@ -62,11 +74,11 @@ def _inside_pair(theta, s, i, j, least, chart, todo, size):
     for a in range(min(LONGEST_LOOP, j - i - 3 - least) + 1):
         for b in range(min(LONGEST_LOOP - a, j - i - 3 - least - a) + 1):
             inner = (i + 1 + a) * N + j - 1 - b
-            if chart.paired[inner] != RING.zero:
-                score = _loop_score(theta, s, i, j, a, b) + (chart.paired[inner] if a + b == 0 else chart.inner[inner])
+            if chart[PAIRED, inner] != RING.zero:
+                score = _loop_score(theta, s, i, j, a, b) + (chart[PAIRED, inner] if a + b == 0 else chart[INNER, inner])
                 if score > best:
                     best, k, l = score, i + 1 + a, j - 1 - b
-    if multi_closing(RING, theta, s, i, j) + chart.several[(i + 1) * N + j - 1] > best:
+    if multi_closing(RING, theta, s, i, j) + chart[SEVERAL, (i + 1) * N + j - 1] > best:
         return _push(todo, size, SEVERAL, i + 1, j - 1)
     return _push(todo, size, PAIRED, k, l) if k > 0 else size
 
@@ -86,7 +98,7 @@ def _stem_end(theta, s, pairing, i, j, chart):
     best, end = RING.zero, 0
     for l in range(j, i, -1):
         if pairing[i * N + l] != RING.zero:
-            score = chart.paired[i * N + l] + multi_stem(RING, theta, s, i, l) + (j - l) * theta[MULTI_UNPAIRED]
+            score = chart[PAIRED, i * N + l] + multi_stem(RING, theta, s, i, l) + (j - l) * theta[MULTI_UNPAIRED]
             if score > best:
                 best, end = score, l
     return end
@@ -97,9 +109,9 @@ def _branches(theta, N, what, i, j, chart, todo, size):
     """Split off the last of one branch or more, or of two or more."""
     best, begin, more = RING.zero, 0, False
     for k in range(i, j):
-        last = chart.one[k * N + j]
-        if chart.many[i * N + k - 1] + last > best:
-            best, begin, more = chart.many[i * N + k - 1] + last, k, True
+        last = chart[ONE, k * N + j]
+        if chart[MANY, i * N + k - 1] + last > best:
+            best, begin, more = chart[MANY, i * N + k - 1] + last, k, True
         if what == MANY and (k - i) * theta[MULTI_UNPAIRED] + last > best:
             best, begin, more = (k - i) * theta[MULTI_UNPAIRED] + last, k, False
     size = _push(todo, size, ONE, begin, j)
