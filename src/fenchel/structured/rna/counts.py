@@ -87,7 +87,8 @@ def _count_interior(s, i, j, k, l, counts):
 @compiled
 def weight_counts(data, indices, indptr, counts, d):
     """d ← Bᵀ·counts"""
-    d[:] = 0.0
+    for j in range(d.shape[0]):
+        d[j] = 0.0
     for t in range(indptr.shape[0] - 1):
         if counts[t] != 0.0:
             for e in range(indptr[t], indptr[t + 1]):

@@ -71,25 +71,43 @@ class FoldExamples(NamedTuple):
 
     def difference(self, i, y, d):
         weight_counts(self.data, self.indices, self.indptr, count_terms(self.sequence(i), y), d)
-        d -= self.truths[i]
+        subtract(d, self.truths[i])
 
     def expected(self, i, w, scale, d):
-        # Scores lie near that of the truth once there are weights worth the name: shifted by it, e^score stays in range.
-        own = scale * np.dot(self.truths[i], w)
         s = self.sequence(i)
-        shift = own / self.outputs(i)
-        probability = np.empty(s.shape[0] ** 2)
-        total = expectations(self.data, self.indices, self.indptr, s, self.least, w, scale, shift, probability, d)
-        d -= self.truths[i]
-        return total - own
+        table = np.empty(s.shape[0] ** 2)
+        total = expectations(self.data, self.indices, self.indptr, s, self.least, w, scale, scale * self.level(i, w), table, d)
+        subtract(d, self.truths[i])
+        return total - scale * dot(self.truths[i], w)
+
+    def level(self, i, w):
+        # Most scores that matter lie near that of the truth: less this much for each base, e^score stays in range.
+        return dot(self.truths[i], w) / self.outputs(i)
 
     def dot(self, i, d, w):
-        return np.dot(d, w)
+        return dot(d, w)
 
     def add(self, i, c, d, out):
         for j in range(d.shape[0]):
             if d[j] != 0.0:
                 out.shift(j, c * d[j])
+
+
+# Loops, since NumPy's functions would take longer to compile than all of the recursion.
+
+
+@compiled
+def dot(a, b):
+    total = 0.0
+    for j in range(a.shape[0]):
+        total += a[j] * b[j]
+    return total
+
+
+@compiled
+def subtract(d, truth):
+    for j in range(d.shape[0]):
+        d[j] -= truth[j]
 
 
 @compiled
@@ -121,7 +139,6 @@ def expectations(data, indices, indptr, s, least, w, scale, shift, probability, 
     ring = SUM_PRODUCT
     theta = term_scores(ring, data, indices, indptr, w, scale, shift)
     pairing = pair_scores(ring, theta, s, least)
-    probability[:] = 0.0
     chart, prefix = inside(ring, theta, shift, s, pairing, least)
     z = prefix[L]
     counts, peak = outside(ring, theta, shift, s, pairing, least, chart, prefix, probability)
@@ -131,7 +148,6 @@ def expectations(data, indices, indptr, s, least, w, scale, shift, probability, 
     logs = LOG_SUM
     theta = term_scores(logs, data, indices, indptr, w, scale, 0.0)
     pairing = pair_scores(logs, theta, s, least)
-    probability[:] = 0.0
     chart, prefix = inside(logs, theta, 0.0, s, pairing, least)
     counts, peak = outside(logs, theta, 0.0, s, pairing, least, chart, prefix, probability)
     weight_counts(data, indices, indptr, counts, d)
@@ -145,9 +161,3 @@ def count_truths(bases, starts, partners, data, indices, indptr, truths):
         s = bases[starts[i] : starts[i + 1]]
         y = partners[starts[i] + 1 : starts[i + 1] - 1]
         weight_counts(data, indices, indptr, count_terms(s, y), truths[i])
-
-
-@kernel
-def probabilities(data, indices, indptr, s, least, w, shift, probability, d):
-    """log Z of one sequence, and the probabilities of its pairs."""
-    return expectations(data, indices, indptr, s, least, w, 1.0, shift, probability, d)

@@ -80,7 +80,8 @@ def term_scores(ring, data, indices, indptr, w, scale, shift):
         for e in range(indptr[t], indptr[t + 1]):
             total += data[e] * w[indices[e]]
         theta[t] = scale * total
-    theta[PAIR : PAIR + 6] -= 2.0 * shift
+    for t in range(6):
+        theta[PAIR + t] -= 2.0 * shift
     for a in range(WIDTH):
         for b in range(WIDTH):
             theta[INTERIOR + WIDTH * a + b] -= (a + b) * shift

@@ -70,6 +70,8 @@ def outside(ring, theta, shift, s, pairing, least, chart, prefix, probability):
     u, z = theta[MULTI_UNPAIRED], prefix[L]
     suffix = _suffixes(ring, theta, s, pairing, chart[PAIRED])
     peak = 0.0
+    for at in range(N * N):
+        probability[at] = 0.0
     for i in range(1, L - least):
         for j in range(L, i + least, -1):
             at = i * N + j
@@ -102,9 +104,17 @@ def outside(ring, theta, shift, s, pairing, least, chart, prefix, probability):
 
 
 @compiled
+def finite(counts):
+    total = 0.0
+    for t in range(counts.shape[0]):
+        total += counts[t]
+    return math.isfinite(total)
+
+
+@compiled
 def in_range(z, counts, peak):
     """Whether nothing that matters overflowed or underflowed."""
-    return 0.0 < z < math.inf and math.isfinite(np.sum(counts)) and peak < LARGEST
+    return 0.0 < z < math.inf and finite(counts) and peak < LARGEST
 
 
 @compiled

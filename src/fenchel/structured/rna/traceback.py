@@ -26,13 +26,14 @@ from fenchel.structured.rna.rings import MAX_PLUS as RING
 @compiled
 def traceback(theta, s, pairing, least, chart, prefix, y):
     """y[i] ← the partner of base i, counted from 0, or -1."""
-    y[:] = -1
+    for i in range(y.shape[0]):
+        y[i] = -1
     # What is still to be read back: a table, and the stretch i, ..., j.
     todo = np.empty((2 * s.shape[0], 3), dtype=np.int64)
     size = _externals(theta, s, pairing, chart[PAIRED], prefix, todo)
     while size > 0:
-        what, i, j = todo[size - 1]
         size -= 1
+        what, i, j = todo[size, 0], todo[size, 1], todo[size, 2]
         if what == PAIRED:
             y[i - 1], y[j - 1] = j - 1, i - 1
             size = _inside_pair(theta, s, i, j, least, chart, todo, size)
