@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from fenchel import datasets, plots
+from fenchel import datasets, plots, structured
 from fenchel.compiled import compiled
 from fenchel.driver import Evaluation, minimize
 from fenchel.losses import (
@@ -104,6 +104,7 @@ __all__ = [
     "plan",
     "plots",
     "save",
+    "structured",
 ]
 
 

@@ -85,6 +85,12 @@ RULES = (
     Rule("lbfgs", {}, lambda problem: True, "the same, with a regularizer in which the weights meet"),
 )
 
+STRUCTURED_RULES = (
+    Rule("lbfgs", {}, lambda problem: problem.likelihood, "smooth: quasi-Newton steps need the fewest decodings of every example"),
+    Rule("fista", {}, lambda problem: problem.likelihood, "the same with a penalty that has corners"),
+    Rule("block-frank-wolfe", {}, lambda problem: True, "a margin: dual ascent learns from every example it decodes"),
+)
+
 STREAM_RULES = (
     Rule("pgs", {}, lambda problem: True, "rows that are read once: every row is one step"),
     Rule("truncgrad", {}, lambda problem: True, "the same under l1, which is not strongly convex"),
@@ -104,7 +110,8 @@ def choose(problem: Any) -> tuple[str, dict[str, Any]]:
     ('newton', {})
     """
     known = solvers()
-    for rule in RULES if problem.in_memory else STREAM_RULES:
+    rules = STRUCTURED_RULES if problem.structured else RULES if problem.in_memory else STREAM_RULES
+    for rule in rules:
         if known[rule.solver].refusal(problem) is None and rule.fits(problem):
             return rule.solver, rule.options
     loss, regularizer = type(problem.loss).__name__, type(problem.penalised).__name__ + " and a free intercept" * problem.free

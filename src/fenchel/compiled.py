@@ -30,7 +30,7 @@ import numpy as np
 from numba.core import caching, types
 from numba.core.datamodel.models import OpaqueModel, TupleModel
 from numba.core.errors import NumbaError
-from numba.extending import NativeValue, overload_method, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, intrinsic, overload, overload_method, register_model, typeof_impl, unbox
 from numba.misc.appdirs import AppDirs
 
 log = logging.getLogger("fenchel")
@@ -82,6 +82,30 @@ def compiled(definition: T) -> T:
 def inlined(function: F) -> F:
     """As ``compiled`` for a plain function, and put into its callers: for what takes less time than a call."""
     return numba.njit(**OPTIONS, forceinline=True)(function) if JIT else function
+
+
+def maker(cls: Any) -> Callable[..., Any]:
+    """A function that makes an object of a ``@compiled`` class from its fields, inside kernels too: there, calling the class won't do."""
+
+    def make(*fields: Any) -> Any:
+        return cls(*fields)
+
+    if JIT:
+
+        @intrinsic
+        def build(typing_context: Any, fields: Any) -> Any:
+            made = cls._numba_type(fields.types)
+
+            def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+                parts = [builder.extract_value(values[0], k) for k in range(len(made.types))]
+                for kind, part in zip(made.types, parts, strict=True):
+                    context.nrt.incref(builder, kind, part)
+                return context.make_tuple(builder, made, parts)
+
+            return made(fields), generate
+
+        overload(make)(lambda *fields: lambda *fields: build(fields))  # type: ignore[call-arg]
+    return make
 
 
 def _construct_with_checks(cls: Any) -> None:
@@ -163,8 +187,8 @@ def _teach_method(class_type: Any, name: str, method: Callable[..., Any]) -> Non
         return method
 
     implementation.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
-    overload: Any = overload_method  # takes jit_options, which its type hints leave out
-    overload(class_type, name, jit_options={**OPTIONS, "forceinline": True, **getattr(method, "jit_options", {})})(implementation)
+    teach: Any = overload_method  # takes jit_options, which its type hints leave out
+    teach(class_type, name, jit_options={**OPTIONS, "forceinline": True, **getattr(method, "jit_options", {})})(implementation)
 
 
 def _numba_type(cls: Any, field_types: tuple[Any, ...]) -> Any:

@@ -17,12 +17,11 @@ from fenchel.auto import choose
 from fenchel.checks import is_number
 from fenchel.objective import Objective
 from fenchel.online.game import DUAL, LOSS, ROWS
-from fenchel.problem import Problem, gap_between
+from fenchel.problem import gap_between
 from fenchel.progress import progress_bar
 from fenchel.registry import near
 from fenchel.result import History, Iterate, Result
 from fenchel.solvers import Solver, solvers
-from fenchel.stream import Stream
 
 
 class Evaluation(NamedTuple):
@@ -39,7 +38,7 @@ class Evaluation(NamedTuple):
 
 
 def minimize(
-    problem: Problem | Stream,
+    problem: Any,
     solver: str = "auto",
     *,
     tol: float = 1e-3,
@@ -55,7 +54,8 @@ def minimize(
     """Minimise a problem to a certified accuracy: stop when the duality gap is at most ``tol``·P(0).
 
     Args:
-        problem: what to minimise: a :class:`fenchel.Problem`, or a :class:`fenchel.Stream` for the online solvers.
+        problem: what to minimise: a :class:`fenchel.Problem`, a :class:`fenchel.structured.Problem`, or, for the online solvers, a
+            :class:`fenchel.Stream`.
         solver: a name from :func:`fenchel.solvers.solvers`, or "auto" to have one chosen for the problem.
         tol: the accuracy, relative to the objective at w = 0.
         max_passes: how many passes over the data at most.
@@ -98,7 +98,7 @@ def minimize(
 
 
 def solve(
-    problem: Problem | Stream,
+    problem: Any,
     solver: str = "auto",
     *,
     tol: float = 1e-3,
@@ -117,12 +117,12 @@ def solve(
         raise TypeError(
             f"minimize takes a fenchel.Problem, not {type(problem).__name__}: build one with fenchel.Problem(X, y, loss, regularizer)."
         )
-    if isinstance(problem, Problem):
+    if problem.in_memory:
         if not math.isfinite(problem.objective_at_zero):
             raise ValueError("The objective at w = 0 is not finite, so no accuracy can be relative to it: scale y, or use another loss.")
-        problem = problem.with_threads(threads)
-    elif isinstance(problem, Stream):
-        problem = problem.limited(max_passes, threads)
+        problem = problem.with_threads(threads)  # type: ignore[attr-defined]
+    else:
+        problem = problem.limited(max_passes, threads)  # type: ignore[attr-defined]
     chosen, options = find_solver(problem, solver, options)
     rng = np.random.default_rng(seed)
     kind = _Run if problem.in_memory else _StreamRun
@@ -278,7 +278,7 @@ class _Run:
         if source is not None:
             self.proven = max(self.proven, bound)
         if bound > self.bound:
-            self.bound, self.alpha, self.sure = bound, alpha.copy(), iterate.done
+            self.bound, self.alpha, self.sure = bound, None if alpha is None else alpha.copy(), iterate.done
         self.bound = max(self.bound, self.proven)
 
     def _verify(self, final: bool = False) -> bool:

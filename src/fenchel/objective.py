@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,6 +14,7 @@ from fenchel.checks import checked_part, is_number, try_loss
 from fenchel.compiled import is_foreign
 from fenchel.losses import losses
 from fenchel.matrices import Design
+from fenchel.numeric import row_order
 from fenchel.regularizers import regularizers
 from fenchel.sums import (
     derivative_terms,
@@ -26,11 +29,15 @@ from fenchel.sums import (
 )
 from fenchel.weights import read_weights, weights_of
 
+FAR = 10.0  # gaps this many times the one wanted are not worth a search for the best c
+PIECE = 1 << 18  # rows handed out at a time at most, so that limits and interrupts are heard in time
+SCALING_STEPS = 12  # evaluations of D(cα) spent on finding the best c
+
 
 class Chunk(NamedTuple):
     """Rows to play on, and in which order."""
 
-    design: Design
+    design: Design | Any  #: the rows, or the examples of a structured problem
     y: np.ndarray
     s: np.ndarray  #: weights of the rows, with mean 1
     order: np.ndarray
@@ -48,6 +55,7 @@ class Objective:
     intercept: float  #: the constant feature, 0 without one
     free = False  #: whether the constant feature is an intercept that is not penalised
     in_memory = True  #: whether rows can be read again
+    structured = False  #: whether outputs are structures, and a loss comes of decoding an example in place of multiplying a row
 
     def __init__(self, loss: Any, regularizer: Any, intercept: float) -> None:
         self.loss = checked_part(loss, "loss", ("value", "derivative"), losses())
@@ -120,6 +128,38 @@ class Objective:
             return w
         return self.prox(w, 1e-300) if self.regularizer.separable else w * self.regularizer.shrink(w.reshape(-1))
 
+    @cached_property
+    def objective_at_zero(self) -> float:
+        """P(0): the scale of every tolerance. (P at the nearest feasible point where 0 is outside the domain of Ω.)"""
+        return self.objective(self.origin)
+
+    def objective(self, w: np.ndarray) -> float:
+        """P(w)"""
+        raise NotImplementedError
+
+    @cached_property
+    def scale(self) -> float:
+        """What tolerances are relative to: P(0), or P(0) less the smallest Ω where a negative Ω leaves nothing of P(0)."""
+        at_zero = self.objective_at_zero
+        return at_zero if at_zero > 0.0 else at_zero + self.penalty_conjugate(np.zeros(math.prod(self.shape)))
+
+    def best_scaled(self, value: Callable[[float], float], v: np.ndarray, objective: float, wanted: float, searches: bool = True) -> float:
+        """The best of a concave value(c) = D(cα), 0 ≤ c ≤ 1, v the image of α; no search once it is ``wanted``, or while far from it."""
+        best, corner = value(1.0), 1.0
+        if self.regularizer.strong_convexity() == 0.0:
+            # There is a corner where cv enters the domain of Ω*.
+            corner = min(1.0, self.regularizer.domain_scale(v.reshape(-1)))
+            best = max(best, value(corner))
+        elif not searches:
+            return best
+        far = math.isfinite(wanted) and objective - best > FAR * (objective - wanted)
+        if best >= wanted or far or value(0.999 * corner) <= best:
+            return best
+        from scipy.optimize import minimize_scalar  # here, for it is a third of what importing fenchel takes
+
+        found = minimize_scalar(lambda c: -value(c), bounds=(0.0, corner), method="bounded", options={"maxiter": SCALING_STEPS})
+        return max(best, -float(found.fun))
+
     def split(self, w: np.ndarray) -> tuple[np.ndarray, Any]:
         """Weights of the columns of X, and the intercept (0 without one)."""
         return (w[:-1], self.intercept * w[-1]) if self.intercept else (w, 0.0)
@@ -128,6 +168,10 @@ class Objective:
         """Whether loss and regularizer fit labels like these and weights of this shape."""
         if is_foreign(self.loss):
             try_loss(self.loss, y, self.outputs)
+        self._check_bounds()
+
+    def _check_bounds(self) -> None:
+        """Whether a regularizer with a number for each weight has as many as there are weights."""
         size = (self.n - self.free) * self.outputs
         for name in ("lower", "upper"):
             bound = getattr(self.regularizer, name, None)
@@ -143,3 +187,13 @@ class Objective:
         if w.shape != self.shape:
             raise ValueError(f"w has shape {w.shape}; this problem's weights have shape {self.shape}.")
         return w
+
+
+def row_orders(m: int, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[tuple[np.ndarray, float]]:
+    """Pass after pass without end, the m rows in the order that ``sampling`` names, in pieces of whole batches; passes made after each."""
+    piece = max(1, PIECE // batch) * batch
+    for done in itertools.count():
+        order = row_order(m, sampling, rng)
+        for first in range(0, m, piece):
+            part = order[first : first + piece]
+            yield part, done + (first + len(part)) / m

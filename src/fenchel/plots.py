@@ -165,8 +165,9 @@ def arcs(sequence: str, structure: Any, other: Any = None, axes: Any = None) -> 
         for p, q in enumerate(partners):
             if q > p:
                 k = 0 if shared[p] == q else 1
-                style = {"color": COLOURS[k], "linestyle": STYLES[k], "linewidth": 1.2}
-                axes.add_patch(Arc(((p + q) / 2, 0.0), q - p, q - p, theta1=sides[0], theta2=sides[1], **style))
+                middle, (first, last) = (p + q) / 2, sides
+                arc = Arc((middle, 0.0), q - p, q - p, theta1=first, theta2=last, color=COLOURS[k], linestyle=STYLES[k], linewidth=1.2)
+                axes.add_patch(arc)
     reach = [max((q - p for p, q in enumerate(partners)), default=0) / 2 + 1 for partners in drawn]
     axes.set(xlim=(-1, len(sequence)), ylim=(-(reach[1] if other is not None else 1), reach[0]), aspect="equal", yticks=[])
     if len(sequence) <= LETTERS_SHOWN:

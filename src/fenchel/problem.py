@@ -9,7 +9,6 @@ P(w) − D(α) bounds how far w is from optimal. From any w a dual point is free
 from __future__ import annotations
 
 import copy
-import itertools
 import math
 import uuid
 from collections.abc import Iterator
@@ -21,17 +20,14 @@ import numpy as np
 from fenchel.checks import checked_labels, checked_weights
 from fenchel.intercept import Free
 from fenchel.matrices import Design
-from fenchel.numeric import TINY, row_order
-from fenchel.objective import Chunk, Objective
+from fenchel.numeric import TINY
+from fenchel.objective import Chunk, Objective, row_orders
 from fenchel.sums import sum_conjugates, sum_losses
 
 FREE = "free"
 BALANCED = 1e-12  # of Σ|s_i α_i|: a sum this small is 0 but for rounding
 ROUNDING = float(np.finfo(float).eps)
 FARTHEST = 1e15  # that a best intercept is looked for
-FAR = 10.0  # gaps this many times the one wanted are not worth a search for the best c
-PIECE = 1 << 18  # rows handed out at a time at most, so that limits and interrupts are heard in time
-SCALING_STEPS = 12  # evaluations of D(cα) spent on finding the best c
 
 
 class Problem(Objective):
@@ -93,6 +89,10 @@ class Problem(Objective):
         """z = X·w, one row of K numbers per sample for a multiclass loss."""
         return self.design.matvec(self._as_weights(w))
 
+    def between(self, w: np.ndarray, z: np.ndarray, z_old: np.ndarray, beta: float) -> np.ndarray:
+        """X·w for the w that lies beta times the way from the point of z_old to that of z past the latter: predictions are linear."""
+        return z + beta * (z - z_old)
+
     def objective(self, w: np.ndarray, z: np.ndarray | None = None) -> float:
         """P(w); z = X·w if it is known already."""
         return self.mean_loss(self.predict(w) if z is None else z) + self.penalty(w)
@@ -130,12 +130,8 @@ class Problem(Objective):
     def chunks(self, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[Chunk]:
         """The rows in the order that ``sampling`` names, pass after pass without end, in pieces of whole batches."""
         s = self.m * self.share
-        piece = max(1, PIECE // batch) * batch
-        for done in itertools.count():
-            order = row_order(self.m, sampling, rng)
-            for first in range(0, self.m, piece):
-                part = order[first : first + piece]
-                yield Chunk(self.design, self.y, s, part, done + (first + len(part)) / self.m)
+        for order, passes in row_orders(self.m, sampling, rng, batch):
+            yield Chunk(self.design, self.y, s, order, passes)
 
     def sample(self) -> Chunk:
         """Rows that stand for all: in memory, all of them."""
@@ -196,20 +192,8 @@ class Problem(Objective):
         def value(c: float) -> float:
             return self._dual_value(alpha, v, c, objective, z)
 
-        best, corner = value(1.0), 1.0
-        if self.regularizer.strong_convexity() == 0.0:
-            # D(cα) is concave in c, with a corner where cv enters the domain of Ω*.
-            corner = min(1.0, self.regularizer.domain_scale(v.reshape(-1)))
-            best = max(best, value(corner))
-        elif z is not None and not hasattr(self.loss, "conjugate"):
-            return best
-        far = math.isfinite(wanted) and objective - best > FAR * (objective - wanted)
-        if best >= wanted or far or value(0.999 * corner) <= best:
-            return best
-        from scipy.optimize import minimize_scalar  # here, for it is a third of what importing fenchel takes
-
-        found = minimize_scalar(lambda c: -value(c), bounds=(0.0, corner), method="bounded", options={"maxiter": SCALING_STEPS})
-        return max(best, -float(found.fun))
+        searches = z is None or hasattr(self.loss, "conjugate")
+        return self.best_scaled(value, v, objective, wanted, searches)
 
     # ---- a free intercept ----
 
@@ -284,16 +268,10 @@ class Problem(Objective):
             w[-1] += self.best_intercept(self.predict(w))
         return w
 
-    @cached_property
-    def objective_at_zero(self) -> float:
-        """P(0): the scale of every tolerance. (P at the nearest feasible point where 0 is outside the domain of Ω.)"""
-        return self.objective(self.origin)
-
-    @cached_property
-    def scale(self) -> float:
-        """What tolerances are relative to: P(0), or P(0) less the smallest Ω where a negative Ω leaves nothing of P(0)."""
-        at_zero = self.objective_at_zero
-        return at_zero if at_zero > 0.0 else at_zero + self.penalty_conjugate(np.zeros(math.prod(self.shape)))
+    @property
+    def entries(self) -> int:
+        """Entries of X."""
+        return self.design.nnz
 
     @property
     def threads(self) -> int:

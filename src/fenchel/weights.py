@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled, kernel
+from fenchel.compiled import compiled, kernel, maker
 
 SHRUNK = 1e-4  # how far S may fall before it is added up anew: what is left carries the rounding errors of its peak
 
@@ -36,6 +36,9 @@ class Plain(NamedTuple):
 
     def settle(self, change):
         pass
+
+
+plain = maker(Plain)
 
 
 @compiled
@@ -145,3 +148,42 @@ def coupled_weights(regularizer: Any, v: np.ndarray) -> Coupled:
     weights = Coupled(regularizer, table[:, 0], table[:, 1], np.zeros(4))
     refresh(weights)
     return weights
+
+
+@compiled
+class Touched(NamedTuple):
+    """A vector that is zero but for the few coordinates touched since it was cleared, and knows which they are."""
+
+    v: np.ndarray
+    marked: np.ndarray
+    which: np.ndarray  # the coordinates touched, in the order of their first touch
+    found: np.ndarray  # how many there are
+
+    def shift(self, j, delta):
+        if not self.marked[j]:
+            self.marked[j] = True
+            self.which[self.found[0]] = j
+            self.found[0] += 1
+        self.v[j] += delta
+        return 0.0
+
+    def settle(self, change):
+        pass
+
+    def square(self):
+        total = 0.0
+        for e in range(self.found[0]):
+            total += self.v[self.which[e]] ** 2
+        return total
+
+    def clear(self):
+        for e in range(self.found[0]):
+            j = self.which[e]
+            self.v[j] = 0.0
+            self.marked[j] = False
+        self.found[0] = 0
+
+
+def untouched(n: int) -> Touched:
+    """A vector of n zeros, none of them touched."""
+    return Touched(np.zeros(n), np.zeros(n, dtype=np.bool_), np.empty(n, dtype=np.int64), np.zeros(1, dtype=np.int64))

@@ -6,12 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from fenchel.compiled import kernel
 from fenchel.structured.rna import RnaFold
-from fenchel.structured.rna.features import names, terms
+from fenchel.structured.rna.features import names
 from tests.structured import rna_naive as naive
 
 NAMES = names()

@@ -163,4 +163,4 @@ def _lines(file: Any, place: str) -> Iterator[tuple[int, str]]:
     except UnicodeDecodeError:
         raise ValueError(f"{place}, line {number}: this is no plain text: check what the file holds.") from None
     except DAMAGE as error:
-        raise ValueError(f"{place}, line {number + 1}: the compressed data is damaged or cut short ({error}): get the file again.") from None
+        raise ValueError(f"{place}, line {number + 1}: the data is damaged or cut short ({error}): get the file again.") from None

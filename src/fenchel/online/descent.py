@@ -31,7 +31,8 @@ from fenchel.checks import is_number
 from fenchel.compiled import compiled, kernel
 from fenchel.numeric import TINY
 from fenchel.objective import Chunk
-from fenchel.online.game import STARTED, Game, checked_batch
+from fenchel.online.decoding import game_of
+from fenchel.online.game import STARTED, checked_batch
 from fenchel.online.predictors import predictor_of
 from fenchel.result import Iterate
 from fenchel.sums import sum_losses
@@ -158,7 +159,7 @@ class DescentRun:
     ) -> None:
         self.problem, self.rule, self.l2 = problem, rule, problem.regularizer.l2
         self.batch = checked_batch(batch)
-        self.game = Game(problem, batch=self.batch, sampling=sampling, rng=rng, start=start)
+        self.game = game_of(problem, batch=self.batch, sampling=sampling, rng=rng, start=start)
         state = self.game.state
         u = np.zeros(math.prod(problem.shape)) if start is None else state.get("u", start.w.reshape(-1)).copy()
         now = state.get("now", np.array([1.0, 0.0, 0.0, math.inf])).copy()
@@ -218,6 +219,8 @@ def natural_length(problem: Any) -> float:
 
 def at_zero(problem: Any) -> tuple[float, float]:
     """The means of φ(0, y) and of ‖φ'(0, y)·x‖, over the first chunk of a stream."""
+    if problem.structured:
+        return problem.at_zero
     sample = problem.sample()
     m = len(sample.y)
     zero = np.zeros((m, problem.outputs) if problem.vector_valued else m)
@@ -227,7 +230,9 @@ def at_zero(problem: Any) -> tuple[float, float]:
 
 
 def norms_of(problem: Any, chunk: Chunk) -> np.ndarray:
-    """‖x_i‖ of a chunk's rows; those in memory are computed once."""
+    """‖x_i‖ of a chunk's rows; those in memory are computed once. Examples have none: their subgradients are measured as they are met."""
+    if problem.structured:
+        return np.zeros(0)
     return np.asarray(problem.row_norms if problem.in_memory else chunk.design.row_norms())
 
 

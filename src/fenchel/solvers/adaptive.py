@@ -45,7 +45,7 @@ class Adaptive(NamedTuple):
         return False
 
 
-@solver("adaptive", needs=(ridge,), online=True)
+@solver("adaptive", needs=(ridge,), online=True, structured=True)
 def adaptive(
     problem: Any,
     *,

@@ -24,11 +24,14 @@ class Solver:
     needs: tuple[Need, ...]
     online: bool = False  #: whether it can learn from rows that are read once
     looks_first: bool = False  #: whether its first iterate is the start itself, with its certificate
+    structured: bool = False  #: whether it asks for no more than values and subgradients of the mean loss, or of one example's
 
     def refusal(self, problem: Problem) -> str | None:
         """Why the solver can't take this problem, or None if it can."""
         if not (problem.in_memory or self.online):
             return "rows that can be read again, and a Stream is read once"
+        if problem.structured and not self.structured:
+            return "rows to multiply, and examples of a structured model are decoded"
         return next((reason for need in self.needs if (reason := need(problem)) is not None), None)
 
     @property
@@ -39,10 +42,10 @@ class Solver:
 
 
 def solver(
-    name: str, needs: tuple[Need, ...], online: bool = False, looks_first: bool = False
+    name: str, needs: tuple[Need, ...], online: bool = False, looks_first: bool = False, structured: bool = False
 ) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
-    """Make a generator function a solver that ``minimize`` finds by name; ``online`` ones take streams as well."""
-    return lambda run: Solver(name, run, needs, online, looks_first)
+    """Make a generator function a solver that ``minimize`` finds by name; ``online`` and ``structured`` say what else it takes."""
+    return lambda run: Solver(name, run, needs, online, looks_first, structured)
 
 
 # ---- what a solver may need ----

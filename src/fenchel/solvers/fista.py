@@ -25,7 +25,7 @@ GROW, SHRINK = 2.0, 0.9
 ROUNDING = 1e-12  # slack of the sufficient-decrease test, relative to f: differences below it are rounding
 
 
-@solver("fista", needs=(smooth_loss, separable))
+@solver("fista", needs=(smooth_loss, separable), structured=True)
 def fista(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, restart: bool = True) -> Iterator[Iterate]:
     """Accelerated proximal gradient: smooth losses, with any regularizer that is a sum over weights."""
     state = start.state if start is not None else {}
@@ -34,15 +34,15 @@ def fista(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, 
     w_old, z_old, t = state.get("w_old", w), state.get("z_old", z), state.get("t", 1.0)
     u, z_u = state.get("u", w), state.get("z_u", z)
     L = state.get("L", first_curvature(problem))
-    passes, accesses = 0, problem.design.nnz
+    passes, accesses = 0, problem.entries
     while True:
         alpha, v = problem.loss_gradient(z_u)
         f_u = problem.mean_loss(z_u)
-        accesses += problem.design.nnz
+        accesses += problem.entries
         while True:
             w = problem.prox(u + v / L, 1.0 / L)
             z = problem.predict(w)
-            accesses += problem.design.nnz
+            accesses += problem.entries
             step = (w - u).reshape(-1)
             model = f_u - v.reshape(-1) @ step + 0.5 * L * step @ step
             if problem.mean_loss(z) <= model + ROUNDING * abs(f_u) or not math.isfinite(L):
@@ -53,7 +53,8 @@ def fista(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, 
             t = 1.0
         t, t_old = (1.0 + math.sqrt(1.0 + 4.0 * t * t)) / 2.0, t
         beta = (t_old - 1.0) / t
-        u, z_u = w + beta * (w - w_old), z + beta * (z - z_old)
+        u = w + beta * (w - w_old)
+        z_u = problem.between(u, z, z_old, beta)
         w_old, z_old = w, z
         L *= SHRINK
         passes += 1

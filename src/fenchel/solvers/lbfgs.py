@@ -24,7 +24,7 @@ def smooth_regularizer(problem: Problem) -> str | None:
     return None if getattr(regularizer, "smooth", False) else f"a smooth regularizer, and {type(regularizer).__name__} has corners"
 
 
-@solver("lbfgs", needs=(smooth_loss, smooth_regularizer))
+@solver("lbfgs", needs=(smooth_loss, smooth_regularizer), structured=True)
 def lbfgs(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, memory: int = 10) -> Iterator[Iterate]:
     """Limited-memory quasi-Newton: smooth losses with a smooth regularizer, with or without bounds."""
     products = 0
@@ -50,7 +50,7 @@ def lbfgs(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, 
 
     def iterate(flat: np.ndarray) -> Iterate:
         known = {k: last[k] for k in ("alpha", "v", "z")} if np.array_equal(flat, last["flat"]) else {}
-        return Iterate(flat.reshape(problem.shape), products, 2 * products * problem.design.nnz, **known)
+        return Iterate(flat.reshape(problem.shape), products, 2 * products * problem.entries, **known)
 
     yield from map(iterate, each_callback(run))
     # SciPy stops without a callback where it finds nothing to improve: that point has a certificate too.

@@ -109,7 +109,7 @@ class Printed(NamedTuple):
 RULES = {"robust": Robust, "printed": Printed}
 
 
-@solver("optimistic", needs=(ridge,), online=True)
+@solver("optimistic", needs=(ridge,), online=True, structured=True)
 def optimistic(
     problem: Any,
     *,

@@ -37,7 +37,7 @@ class Pegasos(NamedTuple):
         return False
 
 
-@solver("pegasos", needs=(ridge,), online=True)
+@solver("pegasos", needs=(ridge,), online=True, structured=True)
 def pegasos(
     problem: Any,
     *,

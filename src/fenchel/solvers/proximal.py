@@ -92,7 +92,7 @@ def best_single_tau(l2: float, G: float, R: float, T: float) -> float:
     return float(brentq(excess, 0.0, G * math.sqrt(T) / (2.0 * R), xtol=1e-300, rtol=1e-12))
 
 
-@solver("proximal", needs=(ridge,), online=True)
+@solver("proximal", needs=(ridge,), online=True, structured=True)
 def proximal(
     problem: Any,
     *,

@@ -1,1 +1,21 @@
-"""Structured prediction."""
+"""Outputs with structure: models that decode them, and the problem of learning to
+
+>>> import fenchel as fl
+>>> X, Y = np.eye(3), ["a", "b", "a"]
+>>> problem = fl.structured.Problem(fl.structured.Multiclass(), X, Y, fl.L2(0.1), loss="likelihood")
+>>> fl.minimize(problem, tol=1e-6).converged
+True
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fenchel.structured.base import Model
+from fenchel.structured.multiclass import Multiclass
+from fenchel.structured.problem import Problem
+from fenchel.structured.rna import RnaFold
+
+__all__ = ["Model", "Multiclass", "Problem", "RnaFold"]
+
+del np  # the example's

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from fenchel.structured.rna.model import RnaFold
+from fenchel.structured.rna.scores import Accuracy, accuracy
 
-__all__ = ["RnaFold"]
+__all__ = ["Accuracy", "RnaFold", "accuracy"]

@@ -31,7 +31,7 @@ class FoldExamples(NamedTuple):
     missed: float  #: what a pair of the truth that is missed costs
     false: float  #: what a pair that is not in the truth costs
 
-    def count(self):
+    def count(self):  # type: ignore[override]
         return self.starts.shape[0] - 1
 
     def outputs(self, i):
@@ -88,9 +88,11 @@ class FoldExamples(NamedTuple):
         return dot(d, w)
 
     def add(self, i, c, d, out):
+        change = 0.0
         for j in range(d.shape[0]):
             if d[j] != 0.0:
-                out.shift(j, c * d[j])
+                change += out.shift(j, c * d[j])
+        out.settle(change)
 
 
 # Loops, since NumPy's functions would take longer to compile than all of the recursion.

@@ -42,8 +42,8 @@ EXPLICIT = 4
 
 #: The kind of a pair of letters, at 5·first + second: its place in PAIRS, or -1.
 KIND = np.full(LETTERS * LETTERS, -1, dtype=np.int64)
-for _number, (_a, _b) in enumerate(PAIRS):
-    KIND[LETTERS * BASES.index(_a) + BASES.index(_b)] = _number
+for _number, _pair in enumerate(PAIRS):
+    KIND[LETTERS * BASES.index(_pair[0]) + BASES.index(_pair[1])] = _number
 
 # Where the terms of each sort begin.
 PAIR = 0
@@ -110,9 +110,9 @@ def terms() -> sp.csr_array:
             uses[JUNCTION + 25 * t + LETTERS * x + y] = _junction(pair, x, y)
     uses |= {HAIRPIN + length: _up_to("hairpin_length", 0, length) for length in range(WIDTH)}
     uses |= {INTERIOR + WIDTH * a + b: _interior(a, b) for a, b in product(range(WIDTH), repeat=2) if 0 < a + b <= LONGEST_LOOP}
-    uses |= {BULGE + k: [f"bulge_0x1_nucleotides_{x}"] for k, x in enumerate(BASES)}
-    for (k, x), (l, y) in product(enumerate(BASES), repeat=2):
-        uses[ONE_BY_ONE + LETTERS * k + l] = [f"internal_1x1_nucleotides_{min(x, y)}{max(x, y)}"]
+    for k, base in enumerate(BASES):
+        uses[BULGE + k] = [f"bulge_0x1_nucleotides_{base}"]
+        uses |= {ONE_BY_ONE + LETTERS * k + l: [f"internal_1x1_nucleotides_{''.join(sorted(base + BASES[l]))}"] for l in range(len(BASES))}
     rows = [t for t, used in sorted(uses.items()) for _ in used]
     columns = [number[name] for _, used in sorted(uses.items()) for name in used]
     return sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(TERMS, len(number)))

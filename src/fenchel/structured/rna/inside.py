@@ -1,4 +1,4 @@
-"""Zuker's recursion in an unambiguous form (McCaskill, *Biopolymers* 29, 1990), over any of the :mod:`rings <fenchel.structured.rna.rings>`.
+"""Zuker's recursion in an unambiguous form (McCaskill, *Biopolymers* 29, 1990), over any ring of :mod:`fenchel.structured.rna.rings`.
 
 Positions count from 1, and s[0] = s[L + 1] is the unknown base. With ⊕ and ⊗ of the ring, u for an unpaired base of a multi-branch
 loop, and stem(i, j) for paired(i, j) as a branch of such a loop:

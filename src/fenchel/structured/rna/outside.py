@@ -1,4 +1,4 @@
-"""How likely each pair is, and how often each term is to be expected: the recursion of :mod:`fenchel.structured.rna.inside`, differentiated.
+"""How likely each pair is, and how often each term is to be expected: the recursion of ``inside``, differentiated.
 
 The table ``x_out`` holds ∂Z/∂x(i, j), the sum over everything that x(i, j) can be part of; x(i, j)·x_out(i, j)/Z is its probability.
 """

@@ -1,0 +1,158 @@
+"""Multiclass classification as a structured model: y is one of K classes, and ψ(x, y) is x in the block of weights of class y
+
+K. Crammer and Y. Singer, *On the algorithmic implementation of multiclass kernel-based vector machines*, JMLR 2001 (margin), and
+multinomial logistic regression (likelihood). The same problems as ``fenchel.Problem`` with ``MulticlassHinge`` and ``Softmax``, with any
+loss between classes in place of 0 and 1, and the shortest example of what a model has to bring.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fenchel.compiled import compiled
+from fenchel.matrices import Design
+from fenchel.structured.base import LIKELIHOOD, MARGIN, Model
+from fenchel.weights import plain
+
+
+@compiled
+class MulticlassExamples(NamedTuple):
+    """Rows and their classes; the K parts of an output are the indicators of its class."""
+
+    rows: Any
+    label: np.ndarray
+    costs: np.ndarray  # Δ, a row for each true class
+
+    def count(self):  # type: ignore[override]
+        return self.label.shape[0]
+
+    def outputs(self, i):
+        return 1
+
+    def parts(self, i):
+        return self.costs.shape[0]
+
+    def work(self, i):
+        return float(self.rows.count(i) * self.costs.shape[0])
+
+    def decode(self, i, w, scale, cost, y):
+        z = np.empty(self.costs.shape[0])
+        self.rows.dots(i, plain(w), z)
+        best = -math.inf
+        for k in range(z.shape[0]):
+            score = scale * z[k] + cost * self.costs[self.label[i], k]
+            if score > best:
+                best = score
+                y[0] = k
+
+    def loss(self, i, y):
+        return self.costs[self.label[i], y[0]]
+
+    def difference(self, i, y, d):
+        d[:] = 0.0
+        d[y[0]] += 1.0
+        d[self.label[i]] -= 1.0
+
+    def expected(self, i, w, scale, d):
+        self.rows.dots(i, plain(w), d)
+        d *= scale
+        truth, top = d[self.label[i]], d.max()
+        total = 0.0
+        for k in range(d.shape[0]):
+            d[k] = math.exp(d[k] - top)
+            total += d[k]
+        d /= total
+        d[self.label[i]] -= 1.0
+        return top + math.log(total) - truth
+
+    def dot(self, i, d, w):
+        z = np.empty(d.shape[0])
+        self.rows.dots(i, plain(w), z)
+        total = 0.0
+        for k in range(d.shape[0]):
+            total += d[k] * z[k]
+        return total
+
+    def add(self, i, c, d, out):
+        self.rows.adds(i, c * d, out)
+
+
+@dataclass(frozen=True)
+class Multiclass(Model):
+    """One of K classes for each row of X.
+
+    Args:
+        costs: Δ, a matrix with a row for each true class and a column for each predicted one; 1 off the diagonal by default.
+        classes: the classes in the order of the rows of ``costs``; those that occur in training, sorted, by default.
+
+    >>> model = Multiclass().fitted(np.eye(3), ["a", "b", "a"])
+    >>> model.classes, model.n
+    (('a', 'b'), 6)
+    """
+
+    costs: Any = None
+    classes: tuple[Any, ...] = ()
+    features: int = 0
+
+    losses: ClassVar[tuple[str, ...]] = (MARGIN, LIKELIHOOD)
+
+    def fitted(self, X: Any, Y: Any) -> Multiclass:
+        """The same model with the classes that occur and as many features as X has columns."""
+        classes = self.classes or tuple(np.unique(np.asarray(Y)).tolist())
+        if len(classes) < 2:
+            raise ValueError(f"Y holds the class {classes[0]!r} alone: there must be at least two to choose from.")
+        checked_costs(self.costs, len(classes))
+        return replace(self, classes=classes, features=self.features or int(np.shape(X)[1]))
+
+    @property
+    def n(self) -> int:
+        """One weight for each feature and class."""
+        return self.features * len(self.classes)
+
+    def examples(self, X: Any, Y: Any = None) -> MulticlassExamples:
+        """The rows as kernels take them."""
+        design = Design(X)
+        if design.n != self.features:
+            raise ValueError(f"X has {design.n} columns, and the model was made for {self.features}.")
+        label = np.zeros(design.m, dtype=np.int64) if Y is None else self._numbers(Y, design.m)
+        return MulticlassExamples(design.rows, label, checked_costs(self.costs, len(self.classes)))
+
+    def _numbers(self, Y: Any, m: int) -> np.ndarray:
+        values = np.asarray(Y)
+        if values.shape != (m,):
+            raise ValueError(f"Y has shape {values.shape} for the {m} rows of X: give one class for each.")
+        number = {name: k for k, name in enumerate(self.classes)}
+        wrong = next((i for i, name in enumerate(values.tolist()) if name not in number), None)
+        if wrong is not None:
+            raise ValueError(f"Y[{wrong}] is {values.tolist()[wrong]!r}, which is none of the model's {len(number)} classes.")
+        return np.array([number[name] for name in values.tolist()], dtype=np.int64)
+
+    def output(self, examples: Any, i: int, y: np.ndarray) -> Any:
+        """The name of the class."""
+        return self.classes[int(y[0])]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        costs = None if self.costs is None else np.asarray(self.costs).tolist()
+        return {"costs": costs, "classes": list(self.classes), "features": self.features}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Multiclass:
+        """The model of which ``to_json`` made these values."""
+        return cls(data["costs"], tuple(data["classes"]), int(data["features"]))
+
+
+def checked_costs(costs: Any, K: int) -> np.ndarray:
+    """Δ as a matrix: nothing for being right, nothing negative for being wrong."""
+    if costs is None:
+        return 1.0 - np.eye(K)
+    matrix = np.ascontiguousarray(costs, dtype=np.float64)
+    if matrix.shape != (K, K):
+        raise ValueError(f"costs has shape {matrix.shape}, and there are {K} classes: give a row and a column for each.")
+    if not (np.isfinite(matrix).all() and (matrix >= 0.0).all() and (np.diag(matrix) == 0.0).all()):
+        raise ValueError("costs must be finite, 0 on the diagonal and nowhere negative.")
+    return matrix

@@ -1,0 +1,89 @@
+"""Decode every example, in parallel threads, and add up what comes of it
+
+    margin        Σ_i s_i·max_y [Δ(y, y_i) + <w, ψ(x_i, y) − ψ(x_i, y_i)>]     and its subgradient Σ_i s_i·(ψ(x_i, ŷ_i) − ψ(x_i, y_i))
+    likelihood    Σ_i s_i·[log Z(x_i; w) − <w, ψ(x_i, y_i)>]                  and its gradient    Σ_i s_i·(E ψ(x_i, y) − ψ(x_i, y_i))
+
+Which examples a thread gets depends on their number and work alone, and every thread adds up its own: the same number of threads
+gives the same result to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fenchel.compiled import kernel
+from fenchel.matrices import in_parallel
+from fenchel.weights import Plain
+
+WORTH_A_THREAD = 20_000.0  # units of work below which starting threads costs more than it saves
+
+
+@kernel
+def add_losses(examples, loss, s, order, w, out, totals):
+    """Add the losses to totals[0] and their subgradients to out."""
+    for i in order:
+        d = np.empty(examples.parts(i))
+        totals[0] += s[i] * loss.slope(examples, i, w, 1.0, d)
+        examples.add(i, s[i], d, out)
+
+
+@kernel
+def decode_into(examples, order, w, starts, ys):
+    """The best output of every example, one after the other in ys."""
+    for i in order:
+        examples.decode(i, w, 1.0, 0.0, ys[starts[i] : starts[i + 1]])
+
+
+@kernel
+def sizes(examples, work, outputs, parts):
+    """What is to be known of every example before it is decoded."""
+    for i in range(work.shape[0]):
+        work[i] = examples.work(i)
+        outputs[i] = examples.outputs(i)
+        parts[i] = examples.parts(i)
+
+
+def measured(examples: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Work, outputs and parts of every example."""
+    m = examples.count()
+    work, outputs, parts = np.empty(m), np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
+    sizes(examples, work, outputs, parts)
+    return work, outputs, parts
+
+
+def shares(work: np.ndarray, threads: int) -> list[np.ndarray]:
+    """The examples of each thread, in rising order: the longest first to whoever has least to do.
+
+    >>> [share.tolist() for share in shares(np.array([3e5, 1e5, 1e5, 1e5]), 2)]
+    [[0], [1, 2, 3]]
+    """
+    threads = min(threads, max(1, int(work.sum() / WORTH_A_THREAD)), max(1, len(work)))
+    if threads == 1:
+        return [np.arange(len(work))]
+    owner, load = np.empty(len(work), dtype=np.int64), np.zeros(threads)
+    for i in np.argsort(-work, kind="stable").tolist():
+        owner[i] = load.argmin()
+        load[owner[i]] += work[i]
+    return [np.flatnonzero(owner == t) for t in range(threads)]
+
+
+def loss_and_slope(examples: Any, loss: Any, s: np.ndarray, split: list[np.ndarray], w: np.ndarray) -> tuple[float, np.ndarray]:
+    """The weighted sum of the losses and its subgradient, every share of the examples in a thread."""
+    slopes, totals = [np.zeros(len(w)) for _ in split], np.zeros((len(split), 8))  # 8: threads write to cache lines of their own
+    in_parallel(
+        [(add_losses, examples, loss, s, order, w, Plain(slope), total) for order, slope, total in zip(split, slopes, totals, strict=True)]
+    )
+    for slope in slopes[1:]:
+        slopes[0] += slope
+    return float(totals[:, 0].sum()), slopes[0]
+
+
+def decode_all(examples: Any, w: np.ndarray, threads: int) -> list[np.ndarray]:
+    """The best output of every example."""
+    work, outputs, _ = measured(examples)
+    starts = np.concatenate([[0], np.cumsum(outputs)])
+    ys = np.empty(int(starts[-1]), dtype=np.int64)
+    in_parallel([(decode_into, examples, order, w, starts, ys) for order in shares(work, threads)])
+    return [ys[starts[i] : starts[i + 1]] for i in range(len(outputs))]

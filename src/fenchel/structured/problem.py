@@ -1,0 +1,201 @@
+"""min_w P(w) = (1/m) Σ_i s_i·ℓ_i(w) + Ω(w) for outputs with structure
+
+    loss="margin"       ℓ_i(w) = max_y [Δ(y, y_i) + <w, ψ(x_i, y) − ψ(x_i, y_i)>]        (Tsochantaridis, Joachims, Hofmann & Altun,
+                        *Large margin methods for structured and interdependent output variables*, JMLR 2005: margin rescaling)
+    loss="likelihood"   ℓ_i(w) = log Σ_y exp<w, ψ(x_i, y)> − <w, ψ(x_i, y_i)>             (Lafferty, McCallum & Pereira, *Conditional
+                        random fields*, ICML 2001)
+
+Both are convex and nowhere negative, and the model's decoder gives value and subgradient of either. A plane under the mean loss,
+ℓ(w') ≥ b + <a, w'>, with any c in [0, 1] gives a lower bound on the smallest objective, for 0 is a plane under it too:
+
+    min P ≥ c·b − Ω*(−c·a)
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import uuid
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fenchel.checks import checked_part, checked_weights
+from fenchel.matrices import available_threads
+from fenchel.objective import Chunk, Objective, row_orders
+from fenchel.registry import checked_choice
+from fenchel.regularizers import regularizers
+from fenchel.structured.base import MARGIN, Model
+from fenchel.structured.losses import LOSSES, Likelihood, norms_at_zero
+from fenchel.structured.oracle import decode_all, loss_and_slope, measured, shares
+
+
+class Answer(NamedTuple):
+    """What decoding every example under weights w gives: the mean loss and a subgradient of it."""
+
+    w: np.ndarray
+    loss: float
+    slope: np.ndarray
+
+
+class Problem(Objective):
+    """A structured model on examples, with a loss and a regularizer: everything a solver asks about, and nothing it does.
+
+    ``X`` and ``Y`` are inputs and outputs in the model's own terms, ``loss`` is ``"margin"`` or ``"likelihood"``. What solvers need that
+    multiply rows is not here: ``bundle``, ``proximal-bundle``, ``block-frank-wolfe`` and the subgradient methods take a margin,
+    ``lbfgs``, ``fista`` and the subgradient methods a likelihood. Examples are decoded in parallel threads.
+
+    >>> import fenchel as fl
+    >>> X, Y = np.eye(3), ["a", "b", "a"]
+    >>> problem = fl.structured.Problem(fl.structured.Multiclass(), X, Y, fl.L2(0.1))
+    >>> problem.objective_at_zero
+    1.0
+    >>> result = fl.minimize(problem, tol=1e-4)
+    >>> problem.decode(result.w)
+    ['a', 'b', 'a']
+    """
+
+    structured = True
+    outputs = 1
+    intercept = 0.0
+
+    def __init__(self, model: Model, X: Any, Y: Any, regularizer: Any, loss: str = MARGIN, *, sample_weight: Any = None) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(f"model={model!r} is no structured model: give one such as fenchel.structured.Chain().")
+        checked_choice("loss", loss, LOSSES)
+        if loss not in model.losses:
+            raise ValueError(f"{type(model).__name__} has no {loss}: it offers {' and '.join(model.losses)}.")
+        self.regularizer = checked_part(regularizer, "regularizer", ("separable",), regularizers())
+        self.loss, self.labels = LOSSES[loss], "structure"
+        self.model = model.fitted(X, Y)
+        self.examples = self.model.examples(X, Y)
+        self.m, self.n = int(self.examples.count()), self.model.n
+        if self.m == 0:
+            raise ValueError("There are no examples to learn from.")
+        self._check_bounds()
+        self.work, self.output_sizes, self.part_sizes = measured(self.examples)
+        self.share = checked_weights(sample_weight, self.m) / self.m  # s_i / m
+        self.threads = available_threads()
+        self.memo: dict[str, Any] = {}
+        self.token = uuid.uuid4().hex
+
+    def __repr__(self) -> str:
+        kind = "likelihood" if self.likelihood else "margin"
+        return f"structured.Problem({type(self.model).__name__}, {self.m:,} examples, {self.n:,} weights, {kind}, {self.regularizer!r})"
+
+    @property
+    def likelihood(self) -> bool:
+        """Whether the loss is the likelihood, and not the margin."""
+        return isinstance(self.loss, Likelihood)
+
+    @property
+    def entries(self) -> int:
+        """Examples: what a pass reads."""
+        return self.m
+
+    # ---- what solvers ask for ----
+
+    def predict(self, w: np.ndarray) -> Answer:
+        """Decode every example under w: the mean loss with its subgradient, from which all else follows."""
+        w = np.ascontiguousarray(self._as_weights(w))
+        if w.any():
+            return self._answer(w)
+        if "at zero" not in self.memo:  # where every run begins
+            self.memo["at zero"] = self._answer(w)
+        return self.memo["at zero"]
+
+    def _answer(self, w: np.ndarray) -> Answer:
+        loss, slope = loss_and_slope(self.examples, self.loss, self.share, shares(self.work, self.threads), w)
+        return Answer(w.copy(), loss, slope)
+
+    def between(self, w: np.ndarray, z: Answer, z_old: Answer, beta: float) -> Answer:
+        """The answer at w; the loss is not linear in the weights, so that it is not to be had from two others."""
+        return self.predict(w) if beta else z
+
+    def mean_loss(self, z: Answer) -> float:
+        """(1/m) Σ s_i·ℓ_i(w)"""
+        return z.loss
+
+    def loss_gradient(self, z: Answer) -> tuple[None, np.ndarray]:
+        """v = −∇(mean loss); the dual point behind it, a mixture of outputs for each example, is not kept."""
+        return None, -z.slope
+
+    def objective(self, w: np.ndarray, z: Answer | None = None) -> float:
+        """P(w); z what ``predict`` answered, if it is known already."""
+        return (self.predict(w) if z is None else z).loss + self.penalty(w)
+
+    def gradient(self, w: np.ndarray) -> np.ndarray:
+        """∇P(w) where P is smooth; otherwise one subgradient."""
+        return self.penalty_gradient(self._as_weights(w)) + self.predict(w).slope
+
+    def lower_bound(
+        self, alpha: None, v: np.ndarray, objective: float = math.inf, z: Answer | None = None, wanted: float = math.inf
+    ) -> float:
+        """What the plane that ``predict`` found proves of the smallest objective."""
+        if z is None:
+            raise ValueError("A bound comes from a plane under the mean loss: give z = problem.predict(w).")
+        return self.bound_of_plane(z.loss - float(z.slope @ z.w), z.slope, objective, wanted)
+
+    def bound_of_plane(self, b: float, a: np.ndarray, objective: float = math.inf, wanted: float = math.inf) -> float:
+        """max over 0 ≤ c ≤ 1 of c·b − Ω*(−c·a): the smallest objective, at least, where ℓ(w) ≥ b + <a, w> and ℓ ≥ 0."""
+        return self.best_scaled(lambda c: c * b - self.penalty_conjugate(-c * a, objective), -a, objective, wanted)
+
+    def gap(self, w: np.ndarray) -> float:
+        """An upper bound on P(w) − min P, from w alone."""
+        z = self.predict(w)
+        objective = self.objective(w, z)
+        return max(0.0, objective - self.lower_bound(None, -z.slope, objective, z))
+
+    def is_dual_point(self, alpha: Any) -> bool:
+        """Never: solvers that have one keep it to themselves, for no mixture of outputs can be told from other numbers."""
+        return False
+
+    # ---- one example at a time ----
+
+    def chunks(self, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[Chunk]:
+        """The examples in the order that ``sampling`` names, pass after pass without end."""
+        s, none = self.m * self.share, np.zeros(0)
+        for order, passes in row_orders(self.m, sampling, rng, batch):
+            yield Chunk(self.examples, none, s, order, passes)
+
+    @cached_property
+    def at_zero(self) -> tuple[float, float]:
+        """The means of ℓ_i(0) and of the length of its subgradient."""
+        return self.predict(np.zeros(self.n)).loss, float(self.row_norms @ self.share)
+
+    @cached_property
+    def row_norms(self) -> np.ndarray:
+        """The length of a subgradient of every example's loss at w = 0."""
+        return norms_at_zero(self.examples, self.loss, self.n)
+
+    smoothness = math.inf  # not known
+
+    # ---- predictions ----
+
+    def decode(self, w: np.ndarray, X: Any = None) -> list[Any]:
+        """The best output for every input under w, in the model's own terms; for the problem's own inputs without ``X``."""
+        examples = self.examples if X is None else self.model.examples(X)
+        ys = decode_all(examples, np.ascontiguousarray(self._as_weights(w)), self.threads)
+        return [self.model.output(examples, i, y) for i, y in enumerate(ys)]
+
+    # ---- the same problem, changed ----
+
+    def replace(self, *, regularizer: Any = None) -> Problem:
+        """The same examples under another regularizer."""
+        changed = self._changed(regularizer=self.regularizer if regularizer is None else regularizer, token=uuid.uuid4().hex)
+        changed._check_bounds()
+        return changed
+
+    def with_threads(self, threads: int | None) -> Problem:
+        """The same problem with another number of threads to decode with."""
+        return self if threads is None or threads == self.threads else self._changed(threads=int(threads))
+
+    def _changed(self, **changes: Any) -> Problem:
+        other = copy.copy(self)
+        known = {name for name in vars(self) if isinstance(getattr(Problem, name, None), cached_property)}
+        for name in known if "regularizer" in changes else ():
+            delattr(other, name)
+        vars(other).update(changes)
+        return other

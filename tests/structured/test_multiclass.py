@@ -1,0 +1,70 @@
+"""Multiclass as a structured model: against the enumeration of classes, and against the linear problems that say the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fenchel as fl
+from fenchel.structured import Multiclass
+from tests.structured import laws
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((40, 5))
+Y = (X @ RNG.standard_normal((5, 3)) + 0.5 * RNG.standard_normal((40, 3))).argmax(axis=1)
+COSTS = np.array([[0.0, 1.0, 3.0], [0.5, 0.0, 1.0], [2.0, 1.0, 0.0]])
+OUTPUTS = [[np.array([k]) for k in range(3)]] * len(X)
+
+
+@pytest.mark.parametrize("rows", [X, sp.csr_array(X)], ids=["dense", "sparse"])
+@pytest.mark.parametrize("costs", [None, COSTS], ids=["zero-one", "costs"])
+def test_every_answer_equals_that_of_enumeration(rows, costs):
+    model = Multiclass(costs).fitted(rows, Y)
+    examples = model.examples(rows, Y)
+    for size in (0.1, 3.0):
+        w = size * np.random.default_rng(1).standard_normal(model.n)
+        laws.check_decoding(examples, OUTPUTS, w)
+        laws.check_margin(examples, OUTPUTS, w)
+        laws.check_likelihood(examples, OUTPUTS, w)
+    laws.check_truth(examples, [np.array([y]) for y in Y])
+    laws.check_slope(examples, w)
+
+
+@pytest.mark.parametrize(("loss", "linear"), [("margin", fl.MulticlassHinge()), ("likelihood", fl.Softmax())], ids=["margin", "likelihood"])
+def test_the_linear_problem_says_the_same(loss, linear):
+    structured = fl.structured.Problem(Multiclass(), X, Y, fl.L2(0.1), loss)
+    rows = fl.Problem(X, Y, linear, fl.L2(0.1))
+    w = np.random.default_rng(2).standard_normal((5, 3))
+    assert structured.objective(w.reshape(-1)) == pytest.approx(rows.objective(w))
+    assert structured.gradient(w.reshape(-1)) == pytest.approx(rows.gradient(w).reshape(-1))
+    assert structured.objective_at_zero == pytest.approx(rows.objective_at_zero)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"Y": [0] * 40}, "at least two"),
+        ({"Y": [0, 1, 2]}, "40 rows"),
+        ({"model": Multiclass(np.ones((3, 3)))}, "diagonal"),
+        ({"model": Multiclass(np.eye(2))}, "3 classes"),
+        ({"model": Multiclass(classes=(0, 1))}, r"Y\[\d+\] is 2"),
+    ],
+)
+def test_what_cannot_be_is_refused(change, message):
+    given = {"model": Multiclass(), "X": X, "Y": Y, **change}
+    with pytest.raises(ValueError, match=message):
+        fl.structured.Problem(**given, regularizer=fl.L2(1.0))
+
+
+def test_a_model_survives_json():
+    import json
+
+    model = Multiclass(COSTS, classes=("a", "b", "c")).fitted(X, np.array(["a", "b", "c"])[Y])
+    again = Multiclass.from_json(json.loads(json.dumps(model.to_json())))
+    w = RNG.standard_normal(model.n)
+    problem = fl.structured.Problem(model, X, np.array(["a", "b", "c"])[Y], fl.L2(1.0))
+    assert [again.output(None, i, np.array([1])) for i in range(1)] == ["b"]
+    assert again.n == model.n
+    assert np.array_equal(again.costs, COSTS)
+    assert problem.decode(w, X[:3]) == problem.decode(w)[:3]
