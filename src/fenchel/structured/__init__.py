@@ -15,12 +15,14 @@ from fenchel.structured.base import Model
 from fenchel.structured.chain import Chain, chunk_scores, sentences, token_accuracy, token_features
 from fenchel.structured.multiclass import Multiclass
 from fenchel.structured.problem import Problem
+from fenchel.structured.rna import RnaFold
 
 __all__ = [
     "Chain",
     "Model",
     "Multiclass",
     "Problem",
+    "RnaFold",
     "chunk_scores",
     "sentences",
     "token_accuracy",
