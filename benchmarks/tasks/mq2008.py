@@ -18,7 +18,7 @@ from fenchel.estimators.ranker import Ranker
 from fenchel.structured import letor_scores
 
 PARTS = 5
-SHOWN = ("map", "mean ndcg", "ndcg@1", "ndcg@5", "ndcg@10")
+SHOWN = ("map", "mean_ndcg", "ndcg@1", "ndcg@5", "ndcg@10")
 PUBLISHED = (0.4696, 0.4832, 0.3627, 0.4695, 0.2279)
 STRENGTHS = {
     "ndcg": (1.0, 0.3, 0.1, 0.03, 0.01),
@@ -55,7 +55,7 @@ def chosen(loss: str, training: Part, validation: Part) -> Ranker:
     """The model of the strength that ranks the validation part best."""
     X, y, qid = training
     models = [Ranker(loss, l2=l2, tol=1e-2).fit(X, y, qid=qid) for l2 in STRENGTHS[loss]]
-    return max(models, key=lambda model: scored(model, validation)["mean ndcg"])
+    return max(models, key=lambda model: scored(model, validation)["mean_ndcg"])
 
 
 def run() -> dict[str, dict[str, float]]:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 import fenchel as fl
@@ -87,12 +87,27 @@ def test_queries_that_say_nothing_are_left_out(loss):
         assert abs(model.objective_ - plain.objective_) <= max(model.gap_, plain.gap_)
 
 
+def test_features_are_brought_to_one_scale_within_each_query():
+    scales = 10.0 ** np.arange(25)[QID][:, None] % 97.0 + 1.0  # another scale and place for each query
+    model = Ranker(HINGE, normalize=True).fit(scales * X + QID[:, None], y, qid=QID)
+    plain = Ranker(HINGE).fit(fl.structured.normalized(X, QID), y, qid=QID)
+    assert abs(model.objective_ - plain.objective_) <= max(model.gap_, plain.gap_)
+    np.testing.assert_allclose(model.predict(X, qid=QID), fl.structured.normalized(X, QID) @ model.coef_)
+    with pytest.raises(ValueError, match="give qid"):
+        model.predict(X)
+
+
+def test_a_run_that_ends_early_says_so():
+    with pytest.warns(ConvergenceWarning, match="Ranker stopped at a certified gap"):
+        assert not Ranker(l2=1e-6, tol=1e-6, max_passes=1).fit(X, y, qid=QID).converged_
+
+
 def test_one_query_where_none_is_named():
     assert Ranker(HINGE).fit(X, y).n_queries_ == 1
 
 
 def test_seed_and_clone_repeat_the_model():
-    model = Ranker(seed=3, tol=1e-2, threads=1).fit(X, y, qid=QID)
+    model = Ranker(random_state=3, tol=1e-2, n_jobs=1).fit(X, y, qid=QID)
     np.testing.assert_array_equal(clone(model).fit(X, y, qid=QID).coef_, model.coef_)
 
 

@@ -206,7 +206,7 @@ def naive_letor(grades, k=None):
         if g >= 1:
             hits += 1
             precision += hits / (place + 1)
-    return {"map": precision / hits if hits else 0.0, "mean ndcg": sum(at) / len(at)} | {
+    return {"map": precision / hits if hits else 0.0, "mean_ndcg": sum(at) / len(at)} | {
         f"ndcg@{k}": at[k - 1] if k <= len(at) else 0.0 for k in range(1, 11)
     }
 
@@ -240,6 +240,14 @@ def test_ndcg_leaves_out_queries_without_relevant_documents():
     assert ndcg(y, scores, [1, 1, 2, 2]) == ndcg(y[:2], scores[:2])
     with pytest.raises(ValueError, match="No query has a relevant document"):
         ndcg([0, 0], [1.0, 2.0])
+
+
+def test_the_score_of_rankings_is_their_ndcg():
+    X, Y = some_queries()
+    model, w = Ranking(3).fitted(X, Y), np.array([1.0, 0.5, -1.0])
+    outputs = [np.argsort(-(block @ w), kind="stable") for block in X]
+    qid = np.repeat(np.arange(len(Y)), [len(grades) for grades in Y])
+    assert model.score(Y, outputs) == pytest.approx(ndcg(np.concatenate(Y), np.concatenate(X) @ w, qid, 3))
 
 
 # ---- documents, pairs, scales ----
