@@ -69,9 +69,7 @@ def test_decoding_finds_the_best_of_all_permutations(grades, k, name, w, seed):
     truth = np.mean([np.array(c)[ranks(order)] for order in right_rankings(grades)], axis=0)
     y, d = np.empty(n, dtype=np.int64), np.empty(n)
     for cost, scale in ((0.0, 1.0), (1.0, 1.0), (1.0, 0.3)):
-        best = max(
-            cost * (1.0 - naive_ndcg(grades, order, k)) + scale * (np.array(c)[ranks(order)] - truth) @ X @ w for order in every
-        )
+        best = max(cost * (1.0 - naive_ndcg(grades, order, k)) + scale * (np.array(c)[ranks(order)] - truth) @ X @ w for order in every)
         examples.decode(0, w, scale, cost, y)
         assert sorted(y.tolist()) == list(range(n))
         examples.difference(0, y, d)
