@@ -34,6 +34,7 @@ from fenchel.stream import Stream
 if TYPE_CHECKING:
     from fenchel import estimators
     from fenchel.estimators import (
+        ConditionalRandomField,
         ElasticNetCV,
         Lasso,
         LassoCV,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         RidgeCV,
         SGDClassifier,
         SGDRegressor,
+        StructuredSVM,
     )
 
 __version__ = "0.1.0"
@@ -56,6 +58,7 @@ __all__ = [
     "L2",
     "Absolute",
     "Box",
+    "ConditionalRandomField",
     "ElasticNet",
     "ElasticNetCV",
     "Entropy",
@@ -94,6 +97,7 @@ __all__ = [
     "SquaredHinge",
     "SquaredLp",
     "Stream",
+    "StructuredSVM",
     "compiled",
     "datasets",
     "estimators",

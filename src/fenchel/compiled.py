@@ -44,7 +44,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def reassociated(method: F) -> F:
-    """Mark a method whose sums may be reordered, which lets dense loops use vector instructions.
+    """Mark a method or function whose sums may be reordered, which lets dense loops use vector instructions.
 
     Never mark a loop over indices: it would be compiled to gather instructions, several times slower.
     """
@@ -69,7 +69,7 @@ def compiled(definition: T) -> T:
     (2.0, 4.0)
     """
     if not inspect.isclass(definition):
-        return numba.njit(**OPTIONS)(definition) if JIT else definition
+        return numba.njit(**OPTIONS, **getattr(definition, "jit_options", {}))(definition) if JIT else definition
     if not (issubclass(definition, tuple) and hasattr(definition, "_fields")):
         raise TypeError(f"{definition.__name__} is not a NamedTuple: write `class {definition.__name__}(NamedTuple):`.")
     _construct_with_checks(definition)

@@ -24,6 +24,7 @@ And data with known answers:
 
 from __future__ import annotations
 
+from fenchel.datasets.conll import read_conll, write_conll
 from fenchel.datasets.data import Data
 from fenchel.datasets.formats import read, write
 from fenchel.datasets.generate import make_gaussians, make_text, make_wide, with_noise_features
@@ -53,10 +54,12 @@ __all__ = [
     "path",
     "read",
     "read_bpseq",
+    "read_conll",
     "read_dbn",
     "read_svmlight",
     "with_noise_features",
     "write",
+    "write_conll",
     "write_dbn",
     "write_svmlight",
 ]

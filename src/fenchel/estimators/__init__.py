@@ -1,7 +1,8 @@
 """Estimators with scikit-learn's interface, and a certificate on every one of them.
 
 ``LinearClassifier`` and ``LinearRegressor`` offer all losses and penalties of the house. The others have scikit-learn's own
-names, parameters and objectives: changing an import is all it takes.
+names, parameters and objectives: changing an import is all it takes. ``StructuredSVM`` and ``ConditionalRandomField`` learn any structured
+model of :mod:`fenchel.structured`.
 
     from sklearn.linear_model import LogisticRegression   →   from fenchel.estimators import LogisticRegression
 
@@ -18,9 +19,13 @@ from fenchel.estimators.logistic_cv import LogisticRegressionCV
 from fenchel.estimators.ridge import Ridge
 from fenchel.estimators.ridge_cv import RidgeCV
 from fenchel.estimators.sgd import SGDClassifier, SGDRegressor
+from fenchel.estimators.structured import ConditionalRandomField, StructuredSVM
 from fenchel.estimators.svm import LinearSVC, LinearSVR
 
+STRUCTURED = ("ConditionalRandomField", "StructuredSVM")  # their X are no matrices of rows
+
 __all__ = [
+    "ConditionalRandomField",
     "ElasticNet",
     "ElasticNetCV",
     "Lasso",
@@ -35,4 +40,5 @@ __all__ = [
     "RidgeCV",
     "SGDClassifier",
     "SGDRegressor",
+    "StructuredSVM",
 ]

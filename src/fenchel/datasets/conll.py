@@ -1,0 +1,107 @@
+"""Text in columns, as the CoNLL shared tasks give it: a token a line, an empty line after each sentence
+
+Columns are parted by blanks or tabs. Lines that begin with ``-DOCSTART-`` are left out, with the empty line that follows.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from fenchel.datasets.bounds import Bounded
+from fenchel.datasets.files import DAMAGE, name_of, open_binary, writing
+
+LONGEST_LINE = 1 << 16  # bytes
+DOCUMENT = "-DOCSTART-"
+
+Column = list[list[str]]
+
+
+def read_conll(source: str | os.PathLike[str] | IO[bytes], columns: Sequence[int] | None = None) -> tuple[Column, ...]:
+    """The columns of a file, each a list of sentences of strings; plain or compressed with gz, bz2 or xz.
+
+    Args:
+        source: a path, or a file opened in binary mode.
+        columns: which ones, by number from 0, negative from the last; all of them by default.
+
+    >>> words, chunks = read_conll(io.BytesIO(b"The DT B-NP\\ndog NN I-NP\\n\\nBarks VBZ B-VP\\n"), columns=[0, -1])
+    >>> words, chunks
+    ([['The', 'dog'], ['Barks']], [['B-NP', 'I-NP'], ['B-VP']])
+    """
+    name, width = name_of(source), 0
+    wanted: list[int] = []
+    made: list[Column] = []
+    sentence: list[list[str]] = []
+    known: dict[str, str] = {}  # words that come again are kept once
+    for number, fields in _lines(source, name):
+        if fields and not width:
+            width = len(fields)
+            wanted = _checked(columns, width, name)
+            made = [[] for _ in wanted]
+        if fields and len(fields) != width:
+            raise ValueError(f"{name}, line {number}: {len(fields)} columns, and {width} above: every line has as many, or is empty.")
+        if fields:
+            sentence.append([known.setdefault(fields[k], fields[k]) for k in wanted])
+        elif sentence:
+            _close(sentence, made)
+            sentence = []
+    if sentence:
+        _close(sentence, made)
+    if not width:
+        raise ValueError(f"{name}: there are no tokens in this file.")
+    return tuple(made)
+
+
+def _close(sentence: list[list[str]], made: list[Column]) -> None:
+    for column, words in zip(made, zip(*sentence, strict=True), strict=True):
+        column.append(list(words))
+
+
+def _lines(source: Any, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Numbered lines, split; an empty one at each end of a sentence."""
+    with open_binary(source) as (file, raw):
+        bounded = isinstance(source, str | os.PathLike) and file is not raw
+        lines = io.BufferedReader(Bounded(file, Path(source))) if bounded else file
+        number = 0
+        while line := _next_line(lines, name, number + 1):
+            number += 1
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise ValueError(f"{name}, line {number}: byte {error.start + 1} is not UTF-8: convert the file first.") from None
+            yield number, [] if text.startswith(DOCUMENT) else text.split()
+
+
+def _next_line(lines: Any, name: str, number: int) -> bytes:
+    try:
+        line = lines.readline(LONGEST_LINE + 1)
+    except DAMAGE as error:
+        gist = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+        raise ValueError(f"{name}, line {number}: the file is damaged or cut short ({gist}): get it again.") from None
+    if len(line) > LONGEST_LINE:
+        raise ValueError(f"{name}, line {number}: the line is longer than {LONGEST_LINE:,} bytes: this is hardly text in columns.")
+    return line
+
+
+def _checked(columns: Sequence[int] | None, width: int, name: str) -> list[int]:
+    if columns is None:
+        return list(range(width))
+    for k in columns:
+        if not isinstance(k, int) or not -width <= k < width:
+            raise ValueError(f"columns={columns!r}: {name} has {width} columns, 0 to {width - 1}.")
+    return [k % width for k in columns]
+
+
+def write_conll(path: str | os.PathLike[str], *columns: Sequence[Sequence[Any]]) -> None:
+    """Write columns of sentences, a token a line, so that ``read_conll`` reads the same."""
+    with writing(path) as file:
+        for i, sentence in enumerate(zip(*columns, strict=True)):
+            for t, token in enumerate(zip(*sentence, strict=True)):
+                cells = [str(cell) for cell in token]
+                if any(len(cell.split()) != 1 for cell in cells):
+                    raise ValueError(f"sentence {i}, token {t}: {cells!r} has an empty cell or one with blanks, which columns cannot hold.")
+                file.write((" ".join(cells) + "\n").encode())
+            file.write(b"\n")

@@ -1,0 +1,10 @@
+"""Tags for the tokens of sentences: the model, window features of text, and what predictions are worth."""
+
+from __future__ import annotations
+
+from fenchel.structured.chain.features import token_features
+from fenchel.structured.chain.model import Chain
+from fenchel.structured.chain.scores import chunk_scores, token_accuracy
+from fenchel.structured.chain.sentences import sentences
+
+__all__ = ["Chain", "chunk_scores", "sentences", "token_accuracy", "token_features"]

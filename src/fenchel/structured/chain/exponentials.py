@@ -1,0 +1,59 @@
+"""Exponentials of numbers that are not positive, as many at a time as vector registers hold.
+
+The library's function takes them one by one, which would cost as much as a whole pass of the recursions it prepares.
+eˣ = 2ⁿ·eʳ with n the whole number nearest to x/log 2; the series of eʳ up to r¹³ is exact to the last place for |r| ≤ ½·log 2.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fenchel.compiled import compiled, reassociated
+
+LOWEST = -708.0  # below, eˣ is no normal number: taken for zero
+INVERSE = 1.0 / math.log(2.0)
+HIGH, LOW = 6.93145751953125e-1, 1.42860682030941723212e-6  # log 2 in two parts: n·HIGH is exact
+ROUND = 6755399441055744.0  # 1.5·2⁵²: added to a number, it leaves the nearest whole one in the last bits
+
+
+@compiled
+def exponentiate(x):
+    """x ← eˣ for a vector of numbers x ≤ 0, −∞ among them."""
+    size = x.shape[0]
+    powers = np.empty(size)
+    bits = powers.view(np.int64)
+    for k in range(size):
+        z = x[k] if x[k] > LOWEST else LOWEST
+        powers[k] = z * INVERSE + ROUND
+    for k in range(size):
+        z = x[k] if x[k] > LOWEST else LOWEST
+        n = powers[k] - ROUND
+        r = (z - n * HIGH) - n * LOW
+        e = series(r)
+        x[k] = e if x[k] > LOWEST else 0.0
+    for k in range(size):
+        bits[k] = ((bits[k] + 1023) & 0x7FF) << 52  # the number 2ⁿ by its exponent
+    for k in range(size):
+        x[k] *= powers[k]
+
+
+@compiled
+@reassociated
+def series(r):
+    """eʳ, |r| ≤ ½·log 2."""
+    p = 1.0 / 6227020800.0
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    return p * r + 1.0

@@ -1,0 +1,194 @@
+"""log Z, the probability of every tag and of every pair of neighbours: p(y) ∝ exp(Σ_t S[t, y_t] + Σ_t T[y_{t−1}, y_t])
+
+The forward–backward recursions (Rabiner, *A tutorial on hidden Markov models*, Proc. IEEE 1989, §III and V.A) on e^S and e^T, where each
+position is scaled to sum to one: multiplications and additions alone, for which four rows share a sweep as in ``viterbi``.
+
+With ρ = max T − min T, scale factors stay above e^{−ρ}/K and backward numbers below e^ρ, whatever S is, and what is rounded to
+zero has a probability of at most e^{2ρ − 708}·K. So this is exact up to ρ = 200; beyond, sums are taken of logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fenchel.compiled import compiled, reassociated
+from fenchel.numeric import log_sum_exp
+from fenchel.structured.chain.exponentials import exponentiate
+
+WIDEST = 200.0  # range of T up to which products stay numbers
+
+
+@compiled
+def range_of(T, K):
+    """The smallest and the largest number among the K·K that count."""
+    low, high = T[0].copy(), T[0].copy()
+    for a in range(1, K):
+        for b in range(K):  # not with min and max, which mind NaN and would not vectorise
+            low[b] = T[a, b] if T[a, b] < low[b] else low[b]
+            high[b] = T[a, b] if T[a, b] > high[b] else high[b]
+    return low[:K].min(), largest_of(high)
+
+
+@compiled
+def largest_of(row):
+    """The largest number of a padded row, in four that do not wait for each other."""
+    a = b = c = d = -math.inf
+    for k in range(0, row.shape[0], 4):
+        a = row[k] if row[k] > a else a
+        b = row[k + 1] if row[k + 1] > b else b
+        c = row[k + 2] if row[k + 2] > c else c
+        d = row[k + 3] if row[k + 3] > d else d
+    return max(max(a, b), max(c, d))
+
+
+@compiled
+def each_alone(S, K, nodes):
+    """nodes[t·K + k] ← P(y_t = k) where there are no pairs; returns log Z."""
+    log_z = 0.0
+    for t in range(S.shape[0]):
+        row = S[t, :K]
+        log_total = log_sum_exp(row)
+        log_z += log_total
+        for k in range(K):
+            nodes[t * K + k] = math.exp(row[k] - log_total)
+    return log_z
+
+
+@compiled
+def marginals(E, T, K, nodes, edges):
+    """nodes[t·K + k] ← P(y_t = k), edges[a·K + b] += E[number of t with y_{t−1} = a, y_t = b]; returns log Z. E = S is overwritten."""
+    low, top = range_of(T, K)
+    if top - low > WIDEST:
+        return by_logarithms(E, T, K, nodes, edges)
+    L, width = E.shape
+    log_z = exponentiate_rows(E) + (L - 1) * top
+    M, M_transposed = np.empty((width, width)), np.empty((width, width))
+    for a in range(width):
+        for b in range(width):
+            M[a, b] = T[a, b] - top
+    exponentiate(M.reshape(-1))
+    for a in range(width):
+        for b in range(width):
+            M_transposed[b, a] = M[a, b]
+    # Rows of zeros at the end: pairs of positions are counted four at a time.
+    forward, pull = np.zeros((L + 3, width)), np.zeros((L + 4, width))
+    factors = np.empty(L)
+    log_z += go_forward(E, M, forward, factors)
+    go_backward(E, M_transposed, forward, factors, pull, K, nodes)
+    counts = np.zeros((width, width))
+    for t in range(0, L - 1, 4):
+        add_pairs(forward, pull, t, counts)
+    for a in range(K):
+        for b in range(K):
+            edges[a * K + b] += counts[a, b] * M[a, b]
+    return log_z
+
+
+@compiled
+def exponentiate_rows(S):
+    """S[t] ← e^{S[t] − max S[t]}; returns the sum of the maxima."""
+    total = 0.0
+    for t in range(S.shape[0]):
+        top = largest_of(S[t])
+        for k in range(S.shape[1]):
+            S[t, k] -= top
+        total += top
+    exponentiate(S.reshape(-1))
+    return total
+
+
+@compiled
+def go_forward(E, M, forward, factors):
+    """forward[t] ∝ P(x_1..x_t, y_t), scaled to sum to one by factors[t]; returns −Σ log factors."""
+    L, width = E.shape
+    log_z, product = 0.0, 1.0
+    for t in range(L):
+        row = forward[t]
+        if t > 0:
+            times(forward[t - 1], M, row)
+        for b in range(width):
+            row[b] = row[b] * E[t, b] if t > 0 else E[t, b]
+        total = total_of(row)
+        factors[t] = 1.0 / total
+        for b in range(width):
+            row[b] *= factors[t]
+        product *= total
+        if not 1e-150 < product < 1e150:  # a logarithm for many positions instead of one for each
+            log_z += math.log(product)
+            product = 1.0
+    return log_z + math.log(product)
+
+
+@compiled
+def go_backward(E, M_transposed, forward, factors, pull, K, nodes):
+    """nodes ← forward·backward, where backward[t] = M·pull[t + 1] and pull[t] = E[t]·backward[t]·factors[t]"""
+    L, width = E.shape
+    backward = np.empty(width)
+    for k in range(width):
+        backward[k] = 1.0
+    for t in range(L - 1, -1, -1):
+        if t < L - 1:
+            times(pull[t + 1], M_transposed, backward)
+        for k in range(K):
+            nodes[t * K + k] = forward[t, k] * backward[k]
+        for k in range(width):
+            pull[t, k] = E[t, k] * backward[k] * factors[t]
+
+
+@compiled
+@reassociated
+def times(x, M, out):
+    """out[b] ← Σ_a x[a]·M[a, b]"""
+    width = x.shape[0]
+    for b in range(width):
+        out[b] = 0.0
+    for a in range(0, width, 4):
+        x0, x1, x2, x3 = x[a], x[a + 1], x[a + 2], x[a + 3]
+        for b in range(width):
+            out[b] += (x0 * M[a, b] + x1 * M[a + 1, b]) + (x2 * M[a + 2, b] + x3 * M[a + 3, b])
+
+
+@compiled
+@reassociated
+def add_pairs(x, z, t, counts):
+    """counts[a, b] += Σ_t x[t, a]·z[t + 1, b] over four positions from t on"""
+    width = counts.shape[0]
+    for a in range(width):
+        x0, x1, x2, x3 = x[t, a], x[t + 1, a], x[t + 2, a], x[t + 3, a]
+        for b in range(width):
+            counts[a, b] += (x0 * z[t + 1, b] + x1 * z[t + 2, b]) + (x2 * z[t + 3, b] + x3 * z[t + 4, b])
+
+
+@compiled
+@reassociated
+def total_of(row):
+    total = 0.0
+    for k in range(row.shape[0]):
+        total += row[k]
+    return total
+
+
+@compiled
+def by_logarithms(S, T, K, nodes, edges):
+    """The textbook's recursions on logarithms, for T that products cannot hold."""
+    L = S.shape[0]
+    forward, backward, z = np.empty((L, K)), np.zeros((L, K)), np.empty(K)
+    for t in range(L):
+        for b in range(K):
+            for a in range(K if t > 0 else 0):
+                z[a] = forward[t - 1, a] + T[a, b]
+            forward[t, b] = S[t, b] + (log_sum_exp(z) if t > 0 else 0.0)
+    for t in range(L - 2, -1, -1):
+        for a in range(K):
+            for b in range(K):
+                z[b] = T[a, b] + S[t + 1, b] + backward[t + 1, b]
+            backward[t, a] = log_sum_exp(z)
+    log_z = log_sum_exp(forward[L - 1])
+    for t in range(L):
+        for k in range(K):
+            nodes[t * K + k] = math.exp(forward[t, k] + backward[t, k] - log_z)
+            for a in range(K if t > 0 else 0):
+                edges[a * K + k] += math.exp(forward[t - 1, a] + T[a, k] + S[t, k] + backward[t, k] - log_z)
+    return log_z

@@ -1,0 +1,181 @@
+"""Tagging sequences: a score for every pair of attribute and tag, and one for every pair of neighbouring tags
+
+    score(x, y) = Σ_t Σ_a x[t, a]·w[a, y_t] + Σ_t w[y_{t−1}, y_t] + w_start[y_1] + w_stop[y_L]
+
+With the likelihood this is a linear-chain conditional random field (Lafferty, McCallum & Pereira, ICML 2001), with the margin a
+hidden Markov support vector machine (Altun, Tsochantaridis & Hofmann, ICML 2003). Δ is the number of wrong tags in a sentence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fenchel.registry import checked_choice
+from fenchel.structured.base import LIKELIHOOD, MARGIN, Model
+from fenchel.structured.chain import stored
+from fenchel.structured.chain.emissions import Emissions
+from fenchel.structured.chain.examples import ChainExamples
+from fenchel.structured.chain.tags import Tag, check_sizes, checked_tags, distinct, numbered
+from fenchel.structured.chain.tokens import (
+    Tokens,
+    are_matrices,
+    attribute_names,
+    checked_sentences,
+    from_attributes,
+    from_matrices,
+    matrix_width,
+)
+
+PAIRS = ("auto", "all", "observed")
+
+
+@dataclass(frozen=True, eq=False)
+class Chain(Model):
+    """A tag for every token of a sentence.
+
+    X is a list of sentences. A sentence is a matrix, SciPy's or NumPy's, with a row for each token, or a list of tokens; a token
+    is a list of attributes (strings), or a dict of attributes and their values. Y has the tags of each sentence, strings or whole numbers.
+    Attributes that did not occur in training count for nothing later. A sentence may be empty.
+
+    Args:
+        features: which pairs of attribute and tag have a weight: "all"; those that are "observed" in training, which keeps models
+            of text several times smaller; "auto", observed for strings and all for matrices.
+        transitions: a weight for each pair of neighbouring tags (True), for "observed" pairs, or none (False): then every token is tagged
+            for itself.
+        ends: weights for the tags of first and last tokens.
+
+    >>> X = [[["w=the"], ["w=dog", "low"]], [["w=dog", "low"], ["w=barks"]]]
+    >>> Y = [["DET", "NOUN"], ["NOUN", "VERB"]]
+    >>> model = Chain().fitted(X, Y)
+    >>> model.tags, model.attributes, model.n  # 5 pairs of attribute and tag, 3·3 transitions, 3 first and 3 last tags
+    (('DET', 'NOUN', 'VERB'), ('w=the', 'w=dog', 'low', 'w=barks'), 19)
+    """
+
+    features: str = "auto"
+    transitions: bool | str = True
+    ends: bool = True
+    tags: tuple[Tag, ...] = ()
+    attributes: tuple[str, ...] | None = field(default=None, repr=False)  # None for matrices
+    width: int = 0  # attributes, named or not
+    observed: np.ndarray | None = field(default=None, repr=False)  # pairs with a weight as attribute·K + tag, rising; None for all
+    neighbours: np.ndarray | None = field(default=None, repr=False)  # transitions with a weight as tag·K + next tag; None for all
+
+    losses: ClassVar[tuple[str, ...]] = (MARGIN, LIKELIHOOD)
+
+    def __post_init__(self) -> None:
+        checked_choice("features", self.features, PAIRS)
+        if self.transitions not in (True, False, "observed"):
+            raise ValueError(f"transitions={self.transitions!r}: give True, False or 'observed'.")
+
+    def fitted(self, X: Any, Y: Any) -> Chain:
+        """The same model with the tags, attributes and pairs of these sentences, as far as it does not know them."""
+        if self.tags:
+            return self
+        X, Y = checked_sentences(X), checked_tags(Y)
+        tags = distinct(Y)
+        if len(tags) < 2:
+            raise ValueError(f"Y holds {len(tags)} tags, {', '.join(map(repr, tags)) or 'none at all'}: there must be two to choose from.")
+        matrices = are_matrices(X)
+        names = None if matrices else attribute_names(X)
+        known = replace(self, tags=tags, attributes=names, width=matrix_width(X) if names is None else len(names))
+        every_pair = self.features == "all" or (self.features == "auto" and matrices)
+        if every_pair and self.transitions != "observed":
+            return known
+        tokens = known._tokens(X)
+        truth = known._truth(Y, tokens)
+        observed = None if every_pair else _observed(tokens, truth, len(tags))
+        neighbours = _neighbours(tokens, truth, len(tags)) if self.transitions == "observed" else None
+        return replace(known, observed=observed, neighbours=neighbours)
+
+    @property
+    def n(self) -> int:
+        """One weight for each pair of attribute and tag, transition, first and last tag."""
+        return self._stops[1]
+
+    @property
+    def _stops(self) -> tuple[int, int]:
+        """How many weights of emissions there are, and how many with all others."""
+        K = len(self.tags)
+        emissions = self.width * K if self.observed is None else len(self.observed)
+        moves = 0 if not self.transitions else K * K if self.neighbours is None else len(self.neighbours)
+        return emissions, emissions + moves + 2 * K * bool(self.ends)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: a for a, name in enumerate(self.attributes or ())}
+
+    def examples(self, X: Any, Y: Any = None) -> ChainExamples:
+        """The sentences as kernels take them."""
+        tokens = self._tokens(checked_sentences(X))
+        truth = np.zeros(int(tokens.sentences[-1]), dtype=np.int64) if Y is None else self._truth(checked_tags(Y), tokens)
+        K, (emissions, n) = len(self.tags), self._stops
+        ends = np.arange(n - 2 * K * bool(self.ends), n)
+        half = len(ends) // 2
+        return ChainExamples(self._emissions, *tokens, truth, self._edges(emissions), ends[:half], ends[half:])
+
+    @property
+    def _emissions(self) -> Emissions:
+        K = len(self.tags)
+        if self.observed is None:
+            return Emissions(np.zeros(0, dtype=np.int64), np.arange(K, dtype=np.int32))
+        return Emissions(np.searchsorted(self.observed, np.arange(self.width + 1) * K), (self.observed % K).astype(np.int32))
+
+    def _edges(self, begin: int) -> np.ndarray:
+        """The weights of transitions, which come after those of emissions."""
+        K = len(self.tags)
+        if not self.transitions:
+            return np.zeros((K, 0), dtype=np.int64)
+        edges = np.full(K * K, -1)
+        neighbours = np.arange(K * K) if self.neighbours is None else self.neighbours
+        edges[neighbours] = begin + np.arange(len(neighbours))
+        return edges.reshape(K, K)
+
+    def _tokens(self, X: Any) -> Tokens:
+        if not self.tags:
+            raise ValueError("Chain knows no tags yet: call fitted(X, Y) first.")
+        if self.attributes is None:
+            return from_matrices(X, self.width)
+        return from_attributes(X, self._index)
+
+    def _truth(self, Y: list[list[Any]], tokens: Tokens) -> np.ndarray:
+        check_sizes(Y, np.diff(tokens.sentences).tolist())
+        return numbered(Y, self.tags)
+
+    def output(self, examples: Any, i: int, y: np.ndarray) -> list[Tag]:
+        """The tags of a sentence."""
+        return [self.tags[k] for k in y.tolist()]
+
+    def named(self, w: np.ndarray) -> dict[str, dict[Any, float]]:
+        """What each weight is of: "emissions" by (attribute, tag), "transitions" by (tag, next tag), "starts" and "stops" by tag.
+
+        >>> model = Chain(ends=False).fitted([[["a"], ["b"]]], [["X", "Y"]])
+        >>> model.named(np.arange(6.0))["emissions"]
+        {('a', 'X'): 0.0, ('b', 'Y'): 1.0}
+        """
+        return stored.named(self, np.asarray(w, dtype=np.float64))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values that ``from_json`` makes the same model of."""
+        return stored.to_json(self)
+
+    @classmethod
+    def from_json(cls, data: Any) -> Chain:
+        """The model of which ``to_json`` made these values; what they could not have come from is refused."""
+        return cls(**stored.checked_json(data))
+
+
+def _observed(tokens: Tokens, truth: np.ndarray, K: int) -> np.ndarray:
+    tag_of_value = np.repeat(truth, np.diff(tokens.rows))
+    seen = tokens.columns.astype(np.int64) * K + tag_of_value
+    return np.unique(seen[tokens.values != 0.0])
+
+
+def _neighbours(tokens: Tokens, truth: np.ndarray, K: int) -> np.ndarray:
+    inside = np.ones(max(len(truth) - 1, 0), dtype=bool)
+    begins = tokens.sentences[1:-1]
+    inside[begins[(begins > 0) & (begins < len(truth))] - 1] = False
+    return np.unique((truth[:-1] * K + truth[1:])[inside])

@@ -1,0 +1,65 @@
+"""Tags of sentences, as users write them and numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+Tag = str | int
+
+
+def checked_tags(Y: Any) -> list[list[Any]]:
+    """The tags of each sentence as a list; a string is one tag a letter.
+
+    >>> checked_tags(["ab", (1, 2), np.array([3])])
+    [['a', 'b'], [1, 2], [3]]
+    """
+    if isinstance(Y, str | bytes | dict) or not hasattr(Y, "__len__") or not hasattr(Y, "__iter__"):
+        raise TypeError(f"Y must be a list with the tags of each sentence, not {type(Y).__name__}.")
+    return [_checked(tags, i) for i, tags in enumerate(Y)]
+
+
+def _checked(tags: Any, i: int) -> list[Any]:
+    if isinstance(tags, np.ndarray) and tags.ndim == 1:
+        return tags.tolist()
+    if not isinstance(tags, list | tuple | str):
+        raise TypeError(f"sentence {i} has {tags!r} for tags: give a list with one for each token.")
+    for t, tag in enumerate(tags):
+        if not isinstance(tag, str | int | np.integer):
+            raise TypeError(f"sentence {i}, token {t}: the tag is {tag!r}, and tags are strings or whole numbers.")
+    return list(tags)
+
+
+def distinct(Y: list[list[Any]]) -> tuple[Tag, ...]:
+    """The tags that occur: numbers first, then strings, each in their order.
+
+    >>> distinct([["O", "B-NP"], ["O", 3]])
+    (3, 'B-NP', 'O')
+    """
+    found = set().union(*Y)
+    tags: list[Tag] = [tag if isinstance(tag, str) else int(tag) for tag in found]
+    return tuple(sorted(tags, key=lambda tag: (isinstance(tag, str), tag)))
+
+
+def check_sizes(Y: list[list[Any]], sizes: Sequence[int]) -> None:
+    """Refuse tags that are not as many as there are tokens."""
+    if len(Y) != len(sizes):
+        raise ValueError(f"There are {len(sizes):,} sentences and tags for {len(Y):,}: give the tags of each sentence.")
+    for i, (tags, size) in enumerate(zip(Y, sizes, strict=True)):
+        if len(tags) != size:
+            raise ValueError(f"sentence {i} has {size} tokens and {len(tags)} tags: give one tag for each token.")
+
+
+def numbered(Y: list[list[Any]], tags: Sequence[Hashable]) -> np.ndarray:
+    """The number of each tag, all sentences one after the other."""
+    number = {tag: k for k, tag in enumerate(tags)}
+    numbers = [number.get(tag, -1) for row in Y for tag in row]
+    if -1 in numbers:
+        i, t = next((i, t) for i, row in enumerate(Y) for t, tag in enumerate(row) if tag not in number)
+        raise ValueError(
+            f"sentence {i}, token {t}: the tag {Y[i][t]!r} is none of the model's {len(number)}; predictions are "
+            "scored against any tags, but a model learns about its own alone."
+        )
+    return np.array(numbers, dtype=np.int64)

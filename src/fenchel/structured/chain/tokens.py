@@ -1,0 +1,155 @@
+"""Sentences as users write them, made into one CSR matrix of tokens × attributes
+
+A sentence is a matrix with a row for each token, SciPy's or NumPy's, or a list of tokens. A token then is a list, tuple or set of
+strings, or a dict: ``{"length": 3.0, "title": True, "word": "the"}`` has the attributes ``length`` of value 3, ``title`` of value 1 and
+``word:the`` of value 1, as python-crfsuite reads it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from fenchel.checks import is_number
+
+
+class Tokens(NamedTuple):
+    """Tokens × attributes: CSR arrays, and where each sentence begins."""
+
+    values: np.ndarray
+    columns: np.ndarray
+    rows: np.ndarray
+    sentences: np.ndarray
+
+
+def checked_sentences(X: Any) -> Sequence[Any]:
+    """X itself, if it may be a list of sentences."""
+    if isinstance(X, str | bytes | dict) or not hasattr(X, "__len__") or not hasattr(X, "__getitem__"):
+        raise TypeError(f"X must be a list of sentences, not {type(X).__name__}.")
+    if sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
+        raise TypeError(
+            "X is one matrix and must be a list of sentences, each a matrix of its own: cut it with fenchel.structured.sentences."
+        )
+    return X
+
+
+def are_matrices(X: Sequence[Any]) -> bool:
+    """Whether the sentences are matrices, and not lists of tokens."""
+    return len(X) > 0 and (sp.issparse(X[0]) or isinstance(X[0], np.ndarray))
+
+
+def matrix_width(X: Sequence[Any]) -> int:
+    """How many features the sentences' matrices have."""
+    return int(_checked_matrix(X[0], 0, None).shape[1])
+
+
+def from_matrices(X: Sequence[Any], width: int) -> Tokens:
+    """Tokens of sentences that are matrices, with so many features."""
+    parts = [_checked_matrix(x, i, width) for i, x in enumerate(X)]
+    sentences = _edges([part.shape[0] for part in parts])
+    stacked = sp.csr_array(sp.vstack(parts, format="csr")) if parts else sp.csr_array((0, width))
+    wrong = np.flatnonzero(~np.isfinite(stacked.data))
+    if len(wrong):
+        token = int(np.searchsorted(stacked.indptr, wrong[0], side="right")) - 1
+        place = _place(sentences, token)
+        raise ValueError(f"{place}: feature {stacked.indices[wrong[0]]} is {stacked.data[wrong[0]]}: every value must be finite.")
+    values = np.ascontiguousarray(stacked.data, dtype=np.float64)
+    return Tokens(values, stacked.indices.astype(np.int32, copy=False), stacked.indptr.astype(np.int64), sentences)
+
+
+def _checked_matrix(x: Any, i: int, width: int | None) -> Any:
+    if not (sp.issparse(x) or isinstance(x, np.ndarray)):
+        raise TypeError(f"sentence {i} is a {type(x).__name__}, and others are matrices: write all in one way.")
+    if x.ndim != 2:
+        raise ValueError(f"sentence {i} has shape {x.shape}: give a matrix with a row for each token.")
+    if x.dtype.kind not in "fiub":
+        raise TypeError(f"sentence {i} holds {x.dtype}: give a matrix of numbers, or lists of strings.")
+    if width is not None and x.shape[1] != width:
+        raise ValueError(f"sentence {i} has {x.shape[1]} features, and the model {width}: every token has the same features.")
+    return sp.csr_array(x, dtype=np.float64)
+
+
+def _place(sentences: np.ndarray, token: int) -> str:
+    i = int(np.searchsorted(sentences, token, side="right")) - 1
+    return f"sentence {i}, token {token - sentences[i]}"
+
+
+def _edges(lengths: Iterable[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(np.fromiter(lengths, dtype=np.int64))]).astype(np.int64)
+
+
+def attribute_names(X: Sequence[Any]) -> tuple[str, ...]:
+    """Every attribute of the sentences, in the order they come up.
+
+    >>> attribute_names([[["w=a", "cap"], {"w": "b", "cap": True}]])
+    ('w=a', 'cap', 'w:b')
+    """
+    names: dict[str, None] = {}
+    for i, sentence in enumerate(X):
+        for t, token in enumerate(_checked_tokens(sentence, i)):
+            names.update(dict.fromkeys(_checked_token(token, i, t)))
+    return tuple(names)
+
+
+def from_attributes(X: Sequence[Any], index: dict[str, int]) -> Tokens:
+    """Tokens of sentences that are lists of them; attributes that are not in the index count for nothing."""
+    columns: list[np.ndarray] = []
+    values: list[np.ndarray] = []
+    sizes: list[int] = []
+    for i, sentence in enumerate(X):
+        tokens = [_checked_token(token, i, t) for t, token in enumerate(_checked_tokens(sentence, i))]
+        sizes.extend(map(len, tokens))
+        columns.append(np.array([index.get(name, -1) for name in itertools.chain.from_iterable(tokens)], dtype=np.int32))
+        values.append(_values_of(tokens, len(columns[-1])))
+    sentences, rows = _edges(map(len, X)), _edges(sizes)
+    if not columns:
+        return Tokens(np.zeros(0), np.zeros(0, dtype=np.int32), rows, sentences)
+    column, value = np.concatenate(columns), np.concatenate(values)
+    known = column >= 0
+    kept = np.concatenate([[0], np.cumsum(known)])
+    return Tokens(value[known], column[known], kept[rows], sentences)
+
+
+def _values_of(tokens: list[Any], size: int) -> np.ndarray:
+    if not any(isinstance(token, dict) for token in tokens):
+        return np.ones(size)
+    each = (token.values() if isinstance(token, dict) else itertools.repeat(1.0, len(token)) for token in tokens)
+    return np.fromiter(itertools.chain.from_iterable(each), dtype=np.float64, count=size)
+
+
+def _checked_tokens(sentence: Any, i: int) -> Sequence[Any]:
+    if isinstance(sentence, list | tuple):
+        return sentence
+    if sp.issparse(sentence) or isinstance(sentence, np.ndarray):
+        raise TypeError(f"sentence {i} is a matrix, and others are lists of tokens: write all in one way.")
+    raise TypeError(f"sentence {i} is a {type(sentence).__name__}: give a list of tokens, each a list or dict of attributes, or a matrix.")
+
+
+def _checked_token(token: Any, i: int, t: int) -> Any:
+    """The token as a list of names, or as a dict of names and numbers."""
+    if isinstance(token, dict):
+        return dict(_pair(name, value, i, t) for name, value in token.items())
+    if isinstance(token, set | frozenset):
+        token = sorted(token, key=str)  # or the numbering would differ from one process to the next
+    if not isinstance(token, list | tuple):
+        raise TypeError(f"sentence {i}, token {t} is {token!r}: give its attributes as a list of strings or as a dict.")
+    for name in token:
+        if type(name) is not str:
+            raise TypeError(f"sentence {i}, token {t}: attribute {name!r} is no string.")
+    return token
+
+
+def _pair(name: Any, value: Any, i: int, t: int) -> tuple[str, float]:
+    if not isinstance(name, str):
+        raise TypeError(f"sentence {i}, token {t}: attribute {name!r} is no string.")
+    if isinstance(value, str):
+        return f"{name}:{value}", 1.0
+    if not (is_number(value) or isinstance(value, np.bool_)):
+        raise TypeError(f"sentence {i}, token {t}: attribute {name!r} is {value!r}: give a number, True, False or a string.")
+    if not np.isfinite(value):
+        raise ValueError(f"sentence {i}, token {t}: attribute {name!r} is {value}: every value must be finite.")
+    return name, float(value)
