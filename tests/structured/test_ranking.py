@@ -20,6 +20,7 @@ from fenchel.structured.ranking import Ranking, grouped, letor_scores, ndcg, nor
 from fenchel.structured.ranking.assignment import assigned, best_order
 from fenchel.structured.ranking.model import COEFFICIENTS
 from fenchel.weights import Plain
+from tests.structured import laws
 
 FEATURES = 3
 depths = st.sampled_from([1, 2, 3, None])
@@ -150,6 +151,18 @@ def test_the_problem_is_the_mean_of_brute_force_losses(kind):
         assert problem.objective(result.w + 0.1 * rng.standard_normal(FEATURES)) >= result.dual_objective
 
 
+def test_compiled_answers_equal_those_of_enumeration():
+    X, Y = some_queries(seed=3)
+    every = [[np.array(y) for y in itertools.permutations(range(len(grades)))] for grades in Y]
+    for model in (Ranking(), Ranking(2, "linear")):
+        examples = model.fitted(X, Y).examples(X, Y)
+        for size in (0.0, 0.1, 3.0):
+            w = size * np.random.default_rng(1).standard_normal(FEATURES)
+            laws.check_decoding(examples, every, w)
+            laws.check_margin(examples, every, w)
+    laws.check_truth(Ranking().fitted(X, Y).examples(X, Y), [ranks(np.argsort(-grades, kind="stable")) for grades in Y])
+
+
 def test_products_with_the_documents():
     X, Y = some_queries()
     examples = Ranking().fitted(X, Y).examples(X, Y)
@@ -268,14 +281,18 @@ def test_pairs_are_drawn_within_bounds(sizes, most, seed):
     qid = np.repeat(np.arange(len(sizes)), sizes)
     y = rng.integers(0, 3, len(qid))
     y[np.unique(qid, return_index=True)[1]] = 5
-    X = np.arange(float(len(qid)))[:, None] ** 2  # differences tell which pair it is
+    X = 2.0 ** np.arange(len(qid))[:, None]  # differences tell which pair it is
     real = {(X[i, 0] - X[j, 0], qid[i]) for i in range(len(y)) for j in range(len(y)) if qid[i] == qid[j] and y[i] > y[j]}
+    if len(sizes) > most:
+        with pytest.raises(ValueError, match="at least one pair for each"):
+            pairwise(X, y, qid, most=most)
+        return
     if len(real) > most:
         with pytest.warns(UserWarning, match="are more than most"):
             pairs = pairwise(X, y, qid, most=most, seed=seed)
     else:
         pairs = pairwise(X, y, qid, most=most, seed=seed)
-    assert len(pairs.y) <= max(most, len(sizes))
+    assert len(pairs.y) <= most
     assert len(pairs.y) == len(real) or len(pairs.y) > most - len(sizes)
     assert set((pairs.X[:, 0] * pairs.y).tolist()) <= {difference for difference, _ in real}
     assert len(set((pairs.X[:, 0] * pairs.y).tolist())) == len(pairs.y), "no pair twice"

@@ -50,7 +50,7 @@ class Ranker(BaseEstimator):
 
     >>> import fenchel as fl
     >>> X, y, qid = fl.datasets.make_ranking(queries=30, documents=10, n=5)
-    >>> model = Ranker(l2=0.1, tol=1e-2).fit(X, y, qid=qid)
+    >>> model = Ranker(tol=1e-2).fit(X, y, qid=qid)
     >>> model.converged_, model.score(X, y, qid=qid) > 0.9
     (True, True)
     """
@@ -60,7 +60,7 @@ class Ranker(BaseEstimator):
         loss: str = NDCG,
         *,
         k: int | None = 10,
-        l2: float = 0.01,
+        l2: float = 0.1,
         solver: str = "auto",
         tol: float = 1e-3,
         max_passes: float = 1000,
@@ -90,7 +90,13 @@ class Ranker(BaseEstimator):
             raise ValueError("Ranker requires y to be passed, but the target y is None: give the grade of each document.")
         X = filled_in(validate_data(self, X, **MATRICES))
         X, y, qid, self.n_queries_ = those_that_tell(X, column_or_1d(y, warn=True), _one_query(qid, X.shape[0]))
-        limits = {"tol": self.tol, "max_passes": self.max_passes, "time_limit": self.time_limit, "seed": self.seed, "threads": self.threads}
+        limits: dict[str, Any] = {
+            "tol": self.tol,
+            "max_passes": self.max_passes,
+            "time_limit": self.time_limit,
+            "seed": self.seed,
+            "threads": self.threads,
+        }
         result = minimize(self._problem(X, y, qid), self.solver, **limits)
         self.coef_ = result.w
         self.objective_, self.dual_objective_, self.gap_ = result.objective, result.dual_objective, result.gap
