@@ -1,1 +1,1 @@
-"""Tasks with published figures, each a file with a ``run`` that prints ours beside them."""
+"""The tasks of ``benchmarks/structured.py``, one file each with a function ``run()`` that prints a table."""

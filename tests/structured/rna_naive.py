@@ -12,7 +12,7 @@ CANONICAL = {"AU", "UA", "CG", "GC", "GU", "UG"}
 def structures(sequence: str, hairpin: int) -> list[frozenset[tuple[int, int]]]:
     """All nested structures of canonical pairs, with hairpins long enough and interior loops of at most 30 bases."""
     found = _nested(sequence, 0, len(sequence), hairpin)
-    return [pairs for pairs in found if all(_size(pairs, pair) <= 30 for pair in pairs if len(_inside(pairs, pair)) == 1)]
+    return [pairs for pairs in found if all(size(pairs, pair) <= 30 for pair in pairs if len(inside(pairs, pair)) == 1)]
 
 
 @cache
@@ -27,23 +27,23 @@ def _nested(sequence: str, first: int, last: int, hairpin: int) -> list[frozense
     return found
 
 
-def _inside(pairs, pair):
+def inside(pairs, pair):
     """The pairs directly inside a pair, or inside nothing at all."""
     i, j = pair
     within = [(k, l) for k, l in pairs if i < k and l < j]
     return sorted((k, l) for k, l in within if not any(a < k and l < b for a, b in within))
 
 
-def _size(pairs, pair):
+def size(pairs, pair):
     """How many unpaired bases the loop of a pair has."""
-    return pair[1] - pair[0] - 1 - sum(l - k + 1 for k, l in _inside(pairs, pair))
+    return pair[1] - pair[0] - 1 - sum(l - k + 1 for k, l in inside(pairs, pair))
 
 
 def features(sequence: str, pairs) -> Counter[str]:
     """How often each feature, by its name, occurs in the structure."""
     found: Counter[str] = Counter()
-    outermost = _inside(pairs, (-1, len(sequence)))
-    found["external_unpaired"] += _size(pairs, (-1, len(sequence)))
+    outermost = inside(pairs, (-1, len(sequence)))
+    found["external_unpaired"] += size(pairs, (-1, len(sequence)))
     for pair in outermost:
         found["external_paired"] += 1
         found += junction(sequence, pair[1], pair[0])
@@ -55,17 +55,17 @@ def features(sequence: str, pairs) -> Counter[str]:
 
 def loop(sequence, pairs, pair):
     i, j = pair
-    inside, size = _inside(pairs, pair), _size(pairs, pair)
+    branches, unpaired = inside(pairs, pair), size(pairs, pair)
     found: Counter[str] = Counter()
-    if len(inside) > 1:
-        found += junction(sequence, i, j) + Counter(multi_base=1, multi_paired=1 + len(inside), multi_unpaired=size)
-        for k, l in inside:
+    if len(branches) > 1:
+        found += junction(sequence, i, j) + Counter(multi_base=1, multi_paired=1 + len(branches), multi_unpaired=unpaired)
+        for k, l in branches:
             found += junction(sequence, l, k)
         return found
-    if not inside:
-        return end(sequence, i, j) + Counter({f"hairpin_length_at_least_{n}": 1 for n in range(min(size, 30) + 1)})
-    k, l = inside[0]
-    if size == 0:
+    if not branches:
+        return end(sequence, i, j) + Counter({f"hairpin_length_at_least_{n}": 1 for n in range(min(unpaired, 30) + 1)})
+    k, l = branches[0]
+    if unpaired == 0:
         strand, other = sequence[i] + sequence[j] + sequence[k] + sequence[l], sequence[l] + sequence[k] + sequence[j] + sequence[i]
         return Counter({"helix_stacking_" + min(strand, other): 1})
     return end(sequence, i, j) + end(sequence, l, k) + interior(sequence, sequence[i + 1 : k], sequence[l + 1 : j])

@@ -15,7 +15,9 @@ from fenchel.cli.screen import passes, print_facts, print_json, say
 KEYS = ("objective", "dual_objective", "gap", "converged", "solver")
 
 
-def limits(solver: str, tol: float, max_passes: float, time_limit: float | None, seed: int, threads: int | None, show: bool) -> dict[str, Any]:
+def limits(
+    solver: str, tol: float, max_passes: float, time_limit: float | None, seed: int, threads: int | None, show: bool
+) -> dict[str, Any]:
     """The options that say how long to learn, as estimators name them."""
     found: dict[str, Any] = {"solver": solver, "tol": tol, "max_passes": max_passes, "time_limit": time_limit}
     return {**found, "random_state": seed, "n_jobs": threads, "verbose": int(show)}

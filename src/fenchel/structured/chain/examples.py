@@ -32,7 +32,7 @@ class ChainExamples(NamedTuple):
     starts: np.ndarray  # weights of the first token's tags; empty for none
     stops: np.ndarray
 
-    def count(self):
+    def count(self):  # type: ignore[override]
         return self.sentences.shape[0] - 1
 
     def outputs(self, i):

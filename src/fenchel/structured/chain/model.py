@@ -77,8 +77,6 @@ class Chain(Model):
             return self
         X, Y = checked_sentences(X), checked_tags(Y)
         tags = distinct(Y)
-        if len(tags) < 2:
-            raise ValueError(f"Y holds {len(tags)} tags, {', '.join(map(repr, tags)) or 'none at all'}: there must be two to choose from.")
         matrices = are_matrices(X)
         names = None if matrices else attribute_names(X)
         known = replace(self, tags=tags, attributes=names, width=matrix_width(X) if names is None else len(names))
@@ -121,8 +119,9 @@ class Chain(Model):
     def _emissions(self) -> Emissions:
         K = len(self.tags)
         if self.observed is None:
-            return Emissions(np.zeros(0, dtype=np.int64), np.arange(K, dtype=np.int32))
-        return Emissions(np.searchsorted(self.observed, np.arange(self.width + 1) * K), (self.observed % K).astype(np.int32))
+            return Emissions(np.zeros(0, dtype=np.uint32), np.arange(K, dtype=np.uint16))
+        first = np.searchsorted(self.observed, np.arange(self.width + 1) * K)
+        return Emissions(first.astype(np.uint32), (self.observed % K).astype(np.uint16))
 
     def _edges(self, begin: int) -> np.ndarray:
         """The weights of transitions, which come after those of emissions."""

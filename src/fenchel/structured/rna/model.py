@@ -11,10 +11,11 @@ import numpy as np
 from fenchel.checks import is_number
 from fenchel.matrices import available_threads, in_parallel
 from fenchel.structured.base import LIKELIHOOD, MARGIN, Model, check_lengths
-from fenchel.structured.oracle import decode_all, measured, shares
+from fenchel.structured.oracle import measured, shares
 from fenchel.structured.rna.examples import FoldExamples, count_truths
 from fenchel.structured.rna.features import LONGEST_LOOP, UNKNOWN, names, terms
 from fenchel.structured.rna.mea import fold_accurately, pair_probabilities
+from fenchel.structured.rna.scores import accuracy
 from fenchel.structured.rna.structures import dot_bracket, encoded, foldable, partners_of
 
 
@@ -93,12 +94,6 @@ class RnaFold(Model):
         """A decoded structure as a dot-bracket string."""
         return dot_bracket(y.tolist())
 
-    def best(self, X: Any, w: np.ndarray, threads: int | None = None) -> list[str]:
-        """The structures of the highest score under weights w."""
-        examples = self.examples(X)
-        ys = decode_all(examples, self._checked_weights(w), threads or available_threads())
-        return [self.output(examples, i, y) for i, y in enumerate(ys)]
-
     def fold(self, X: Any, w: np.ndarray, gamma: float = 6.0, threads: int | None = None) -> list[str]:
         """The structures of the greatest expected accuracy under weights learnt by likelihood; the larger ``gamma``, the more pairs."""
         if not (is_number(gamma) and 0.0 < gamma < math.inf):
@@ -118,6 +113,14 @@ class RnaFold(Model):
         [0.0, 0.0, 0.0, 0.0, 0.5]
         """
         return pair_probabilities(self.examples([sequence]), 0, self._checked_weights(w))
+
+    def marginals(self, X: Any, w: np.ndarray) -> list[np.ndarray]:
+        """The same for several sequences."""
+        return [self.pair_probabilities(sequence, w) for sequence in X]
+
+    def score(self, truths: Any, predictions: Any) -> float:
+        """F1 over all pairs: the harmonic mean of sensitivity and positive predictive value."""
+        return accuracy(truths, predictions).f1
 
     def _checked_weights(self, w: Any) -> np.ndarray:
         weights = np.ascontiguousarray(w, dtype=np.float64)
