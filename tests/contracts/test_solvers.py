@@ -16,6 +16,7 @@ LOSSES, REGULARIZERS = instances()
 # Each way to run a solver, with the accuracy it is asked for: smoothing a loss with corners costs O(1/√accuracy) passes.
 WAYS = [("sdca", {}), ("accelerated-sdca", {}), ("accelerated-sdca", {"variant": "practical"}), ("fista", {}), ("lbfgs", {})]
 WAYS += [("scd", {}), ("cyclic-cd", {}), ("gcd", {}), ("working-set", {}), ("newton", {}), ("interior-point", {})]
+WAYS += [("bundle", {}), ("proximal-bundle", {})]
 # Online methods close in as 1/passes: the same laws, to the accuracy that a few thousand passes give.
 ONLINE = [("pgs", {}), ("pgs", {"predictor": "suffix"}), ("pegasos", {}), ("adaptive", {}), ("proximal", {}), ("optimistic", {})]
 ONLINE += [("smidas", {}), ("truncgrad", {})]

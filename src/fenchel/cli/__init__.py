@@ -14,7 +14,23 @@ from typing import Annotated
 import typer
 
 import fenchel
-from fenchel.cli import compare, convert, datasets, demo, errors, evaluate, export, info, inverse_time, path, predict, train
+from fenchel.cli import (
+    compare,
+    convert,
+    datasets,
+    demo,
+    errors,
+    evaluate,
+    export,
+    fold,
+    info,
+    inverse_time,
+    path,
+    predict,
+    rank,
+    tag,
+    train,
+)
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "train": train.command,
@@ -28,7 +44,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo.command,
     "inverse-time": inverse_time.command,
 }
-GROUPS: dict[str, typer.Typer] = {"datasets": datasets.app}
+GROUPS: dict[str, typer.Typer] = {"tag": tag.app, "rank": rank.app, "fold": fold.app, "datasets": datasets.app}
 
 app = typer.Typer(cls=errors.FriendlyGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 for _name, _command in COMMANDS.items():

@@ -50,6 +50,10 @@ Multiclass = Annotated[str, _learning("auto, together or one-vs-rest, for more t
 Solver = Annotated[str, typer.Option(help="The solver, or auto to have one chosen.")]
 Tol = Annotated[float, typer.Option(min=0.0, help="The certified gap to stop at, relative to the objective at w = 0.")]
 MaxPasses = Annotated[float, typer.Option(min=0.0, help="Passes over the data at most.")]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Stop after so many seconds of training, with the model so far; reading data does not count."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Of random choices.")]
 Threads = Annotated[int | None, typer.Option(min=1, help="Processors to use; all by default.")]
 
@@ -60,6 +64,7 @@ Missing = Annotated[str | None, _column("zero or mean: what stands for missing n
 SampleWeight = Annotated[str | None, _column("The column with the weights of rows.")]
 Format = Annotated[str | None, typer.Option("--format", help="csv, tsv, parquet, npz or svmlight, where the ending does not tell.")]
 
+TextOut = Annotated[Path, typer.Option("--output", "-o", metavar="OUT", help="A file, or - for standard output.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on standard output.", rich_help_panel=OUTPUT)]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a figure: .png, .pdf, .svg or .jpg.", rich_help_panel=OUTPUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report and no progress bar.", rich_help_panel=OUTPUT)]

@@ -33,10 +33,7 @@ def command(
     solver: opt.Solver = "auto",
     tol: opt.Tol = 1e-4,
     max_passes: opt.MaxPasses = 1000.0,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="Stop after so many seconds of training, with the model so far; reading data does not count."),
-    ] = None,
+    time_limit: opt.TimeLimit = None,
     seed: opt.Seed = 0,
     threads: opt.Threads = None,
     validation: Annotated[

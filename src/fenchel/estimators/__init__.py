@@ -1,7 +1,8 @@
 """Estimators with scikit-learn's interface, and a certificate on every one of them.
 
 ``LinearClassifier`` and ``LinearRegressor`` offer all losses and penalties of the house. The others have scikit-learn's own
-names, parameters and objectives: changing an import is all it takes.
+names, parameters and objectives: changing an import is all it takes. ``StructuredSVM`` and ``ConditionalRandomField`` learn any structured
+model of :mod:`fenchel.structured`.
 
     from sklearn.linear_model import LogisticRegression   →   from fenchel.estimators import LogisticRegression
 
@@ -15,12 +16,19 @@ from fenchel.estimators.lasso_cv import ElasticNetCV, LassoCV
 from fenchel.estimators.linear import LinearClassifier, LinearRegressor
 from fenchel.estimators.logistic import LogisticRegression
 from fenchel.estimators.logistic_cv import LogisticRegressionCV
+from fenchel.estimators.ranker import Ranker
 from fenchel.estimators.ridge import Ridge
 from fenchel.estimators.ridge_cv import RidgeCV
+from fenchel.estimators.rna_folder import RnaFolder
 from fenchel.estimators.sgd import SGDClassifier, SGDRegressor
+from fenchel.estimators.structured import ConditionalRandomField, StructuredSVM
 from fenchel.estimators.svm import LinearSVC, LinearSVR
+from fenchel.estimators.tagger import Tagger
+
+STRUCTURED = ("ConditionalRandomField", "Ranker", "RnaFolder", "StructuredSVM", "Tagger")  # their X are no matrices of rows
 
 __all__ = [
+    "ConditionalRandomField",
     "ElasticNet",
     "ElasticNetCV",
     "Lasso",
@@ -31,8 +39,12 @@ __all__ = [
     "LinearSVR",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "Ranker",
     "Ridge",
     "RidgeCV",
+    "RnaFolder",
     "SGDClassifier",
     "SGDRegressor",
+    "StructuredSVM",
+    "Tagger",
 ]

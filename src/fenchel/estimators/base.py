@@ -7,7 +7,6 @@ problems on one matrix (one class against the rest, one output after the other) 
 from __future__ import annotations
 
 import math
-import sys
 import threading
 import time
 import warnings
@@ -21,12 +20,12 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fenchel.driver import Evaluation, solve
 from fenchel.estimators.advice import advice
 from fenchel.estimators.rows import distinct_rows, filled_in
+from fenchel.estimators.running import Running, users_line
 from fenchel.matrices import available_threads
 from fenchel.problem import FREE, Problem
 from fenchel.regularizers import L2, Box
@@ -35,7 +34,6 @@ from fenchel.solvers import solvers
 
 MATRICES: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": [np.float64, np.float32], "accept_large_sparse": True}
 NEGLIGIBLE = 1e-12  # of the mean of ‖x‖²: the ridge that stands for no penalty, so that there is a certificate
-MOST_SEEDS = 2**31 - 1
 
 
 class Formulation(NamedTuple):
@@ -49,7 +47,7 @@ class Formulation(NamedTuple):
     positive: bool = False  #: whether weights must not be negative
 
 
-class LinearEstimator(CallbackSupportMixin, BaseEstimator):
+class LinearEstimator(CallbackSupportMixin, Running, BaseEstimator):
     """The common part. After ``fit``: ``coef_``, ``intercept_`` and the certificate.
 
     Attributes:
@@ -186,15 +184,6 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         """Where each of so many problems begins; None for w = 0."""
         return self._present(count) if getattr(self, "warm_start", False) else [None] * count
 
-    def _seed(self) -> int:
-        state = getattr(self, "random_state", None)
-        return 0 if state is None else int(check_random_state(state).randint(MOST_SEEDS))
-
-    def _threads(self) -> int | None:
-        """How many threads ``n_jobs`` asks for; all for None and -1."""
-        jobs = getattr(self, "n_jobs", None)
-        return None if jobs is None or jobs == -1 else max(1, jobs if jobs > 0 else available_threads() + 1 + jobs)
-
     def _keep(self, found: list[Result], form: Formulation, dtype: Any) -> None:
         for name, value in self._attributes([(result.coef, result.intercept) for result in found], dtype).items():
             setattr(self, name, value)
@@ -254,11 +243,3 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def users_line() -> int:
-    """How many calls up the user's own line is, for a warning to point at: past fenchel's and scikit-learn's."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("fenchel", "sklearn"):
-        frame, level = frame.f_back, level + 1
-    return level

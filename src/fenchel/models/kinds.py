@@ -25,7 +25,10 @@ SPARSE = {f"{form}_{kind}": getattr(sp, f"{form}_{kind}") for form in ("csr", "c
 ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]*_", re.ASCII | re.IGNORECASE)
 
 MODELS: dict[str, Any] = {}
-JSON_CLASSES: dict[str, tuple[str, str]] = {"Encoding": ("fenchel.datasets.tables.encoding", "Encoding")}
+JSON_CLASSES: dict[str, tuple[str, str]] = {
+    "Encoding": ("fenchel.datasets.tables.encoding", "Encoding"),
+    **{name: ("fenchel.structured", name) for name in ("Chain", "Multiclass", "Ranking", "RnaFold")},
+}
 
 
 class ModelFileError(ValueError):

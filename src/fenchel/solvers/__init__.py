@@ -22,8 +22,8 @@ def solvers() -> dict[str, Solver]:
     """Every solver of the package by name.
 
     >>> print(*sorted(solvers()))  # doctest: +NORMALIZE_WHITESPACE
-    accelerated-sdca adaptive block-frank-wolfe cyclic-cd fista gcd interior-point lbfgs
-    newton optimistic pegasos pgs proximal scd sdca smidas truncgrad working-set
+    accelerated-sdca adaptive block-frank-wolfe bundle cyclic-cd fista gcd interior-point lbfgs newton
+    optimistic pegasos pgs proximal proximal-bundle scd sdca smidas truncgrad working-set
     """
     found = registry.members(sys.modules[__name__], lambda x: isinstance(x, Solver))
     return {entry.name: entry for entry in found.values()}

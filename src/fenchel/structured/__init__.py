@@ -15,13 +15,22 @@ from fenchel.structured.base import Model
 from fenchel.structured.chain import Chain, chunk_scores, sentences, token_accuracy, token_features
 from fenchel.structured.multiclass import Multiclass
 from fenchel.structured.problem import Problem
+from fenchel.structured.ranking import Ranking, grouped, letor_scores, ndcg, normalized, pairwise
+from fenchel.structured.rna import RnaFold
 
 __all__ = [
     "Chain",
     "Model",
     "Multiclass",
     "Problem",
+    "Ranking",
+    "RnaFold",
     "chunk_scores",
+    "grouped",
+    "letor_scores",
+    "ndcg",
+    "normalized",
+    "pairwise",
     "sentences",
     "token_accuracy",
     "token_features",

@@ -53,6 +53,11 @@ class Model:
         """What a decoded y means to a user."""
         raise NotImplementedError
 
+    def score(self, truths: Sequence[Any], outputs: Sequence[Any]) -> float:
+        """How well outputs agree with the truth, 1 at best: the share that is right, unless a model has a better measure."""
+        check_lengths(outputs, truths, "outputs")
+        return sum(bool(output == truth) for output, truth in zip(outputs, truths, strict=True)) / max(1, len(outputs))
+
     def to_json(self) -> dict[str, Any]:
         """Plain values that ``from_json`` makes the same model of."""
         raise NotImplementedError

@@ -1,0 +1,1 @@
+"""Models made of planes: what bundle methods share."""

@@ -1,0 +1,75 @@
+"""What a bundle method knows on its way: the planes, the best point met, the best bound proven"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fenchel.bundle.planes import Planes
+from fenchel.checks import checked_whole
+from fenchel.result import Iterate
+
+FEWEST = 10  # planes at least
+EXACT = 0.01  # of the accuracy wanted is what the programmes are solved to
+BOUND, TRIAL = 0, 1  # the programmes: of the bound on the minimum, and of the point to look at next
+ROUNDING = 4.0 * float(np.finfo(float).eps)
+
+
+class Look(NamedTuple):
+    """What one look at a point tells."""
+
+    objective: float
+    slope: np.ndarray  #: a subgradient of the mean loss
+    better: bool  #: whether the point is the best so far
+
+
+class Search:
+    """Look at points, keep the best; every look is one pass and one more plane."""
+
+    def __init__(self, problem: Any, start: Iterate | None, accuracy: float, most: int, programmes: int = 1) -> None:
+        if checked_whole("planes", most) < FEWEST:
+            raise ValueError(f"planes={most}: give at least {FEWEST}, for fewer make no model.")
+        self.problem, self.l2, self.tolerance = problem, float(problem.regularizer.l2), EXACT * accuracy
+        state: dict[str, Any] = {} if start is None else start.state
+        known: tuple[float, float] | None = state.get("search")
+        self.planes = Planes(math.prod(problem.shape), most, programmes, state if known else None)
+        self.w = (problem.origin if start is None else start.w).reshape(-1).astype(np.float64)
+        self.objective, self.bound = known or (math.inf, 0.0)
+        self.next: np.ndarray = state.get("next", self.w)
+        self.z: Any = None
+        self.looks = 0
+
+    def look(self) -> Look:
+        """Evaluate the next point; the zero plane is why losses must not be negative."""
+        w, problem = self.next, self.problem
+        z = problem.predict(w.reshape(problem.shape))
+        loss = problem.mean_loss(z)
+        _, v = problem.loss_gradient(z)
+        a = -v.reshape(-1)
+        self.looks += 1
+        objective = loss + 0.5 * self.l2 * float(w @ w)
+        better = objective < self.objective
+        if better:
+            self.w, self.z, self.objective = w, z, objective
+        self.planes.add(a, loss - float(a @ w))
+        return Look(objective, a, better)
+
+    def raise_bound(self) -> np.ndarray:
+        """The minimiser of the model of P, whose minimum no P(w) is below."""
+        found = self.planes.minimise(BOUND, self.l2, np.zeros_like(self.w), self.planes.b, self.tolerance)
+        self.bound = max(self.bound, found.value)
+        return found.w
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing but rounding is left between the best point and the bound."""
+        return self.objective - self.bound <= ROUNDING * self.bound
+
+    def iterate(self, state: dict[str, Any] | None = None) -> Iterate:
+        """The best point so far, and what is needed to go on."""
+        kept = {**self.planes.state, "next": self.next, "search": (self.objective, self.bound), **(state or {})}
+        shape, accesses = self.problem.shape, 2 * self.looks * self.problem.entries
+        bound = min(self.bound, self.objective)  # which is above it by rounding alone
+        return Iterate(self.w.reshape(shape), float(self.looks), accesses, z=self.z, lower_bound=bound, state=kept)

@@ -1,0 +1,135 @@
+"""``fenchel fold``: the secondary structure of RNA."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fenchel.cli import options as opt
+from fenchel.cli.learning import judge, limits, model_of, train, write
+from fenchel.cli.screen import print_json
+
+app = typer.Typer(help="Learn to fold RNA, and fold it.", no_args_is_help=True)
+Rna = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="RNA with structures: a dot-bracket file, a .bpseq file, a folder or .tar of them (plain or .gz, .bz2, .xz).",
+        show_default=False,
+    ),
+]
+Sequences = Annotated[
+    str,
+    typer.Argument(metavar="DATA", help="FASTA, dot-bracket or .bpseq files; or a sequence itself, such as GGGAAACCC.", show_default=False),
+]
+
+
+@app.command("train")
+def train_folder(
+    data: Rna,
+    model: opt.ModelOut,
+    loss: Annotated[str, typer.Option(help="likelihood, which gives probabilities of pairs, or margin.")] = "likelihood",
+    l2: Annotated[float, typer.Option(help="The strength of the penalty.")] = 0.03,
+    gamma: Annotated[float, typer.Option(help="What a pair counts against unpaired bases when folding: the larger, the more pairs.")] = 6.0,
+    solver: opt.Solver = "auto",
+    tol: opt.Tol = 1e-2,
+    max_passes: opt.MaxPasses = 300.0,
+    time_limit: opt.TimeLimit = None,
+    seed: opt.Seed = 0,
+    threads: opt.Threads = None,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    progress: opt.Progress = None,
+) -> None:
+    """Learn to fold from RNA with known structures.
+
+    Keys of --json: sequences, bases, weights, loss, l2, objective, dual_objective, gap, converged, solver, tol, passes, interrupted,
+    seconds, model.
+
+    Example: fenchel fold train train.dbn --model folder.fenchel --l2 0.3
+    """
+    import fenchel as fl
+    from fenchel.files import checked_place
+
+    checked_place(model, data)
+    records = fl.datasets.read_rna(data)
+    run = limits(solver, tol, max_passes, time_limit, seed, threads, progress, quiet)
+    estimator = fl.RnaFolder(loss, l2=l2, gamma=gamma, **run)
+    sequences, structures = [record.sequence for record in records], [record.structure for record in records]
+    bare = next((record.name for record in records if not record.structure), None)
+    if bare is not None:
+        raise ValueError(f"{data}: {bare} has no structure to learn from: give a dot-bracket or .bpseq file.")
+    counts = {"sequences": len(sequences), "bases": sum(map(len, sequences))}
+    train(estimator, lambda: estimator.fit(sequences, structures), counts, model, as_json, quiet)
+
+
+@app.command()
+def predict(
+    model: opt.Model,
+    data: Sequences,
+    output: opt.TextOut = Path("-"),
+    gamma: Annotated[float | None, typer.Option(help="In place of the one the model was trained with.")] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the pairs of one RNA as arcs, the known ones below.", rich_help_panel=opt.OUTPUT),
+    ] = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Fold RNA: names, sequences and structures in dot-bracket form.
+
+    Keys of --json: structures, a list of name, sequence and structure.
+
+    Example: fenchel fold predict folder.fenchel GGGGAAAACCCC
+
+    Example: fenchel fold predict folder.fenchel test.dbn -o folded.dbn
+    """
+    import fenchel as fl
+    from fenchel import plots
+
+    if plot is not None:
+        plots.check_file(plot)
+    folder = model_of("RnaFolder", model, data)
+    if gamma is not None:
+        folder.set_params(gamma=gamma)
+    records = _sequences(data)
+    if plot is not None and len(records) > 1:
+        raise ValueError(f"{data} has {len(records)} sequences, and a figure shows one: give a single one.")
+    structures = folder.predict([record.sequence for record in records])
+    if plot is not None:
+        plots.save(fl.plots.arcs(records[0].sequence, structures[0], records[0].structure or None), plot)
+    if as_json:
+        pairs = zip(records, structures, strict=True)
+        print_json({"structures": [{"name": r.name, "sequence": r.sequence, "structure": s} for r, s in pairs]})
+        return
+    write("".join(f">{r.name}\n{r.sequence}\n{s}\n" for r, s in zip(records, structures, strict=True)), output, data, model)
+
+
+@app.command()
+def evaluate(model: opt.Model, data: Rna, as_json: opt.Json = False) -> None:
+    """Judge a folder on RNA with known structures, pair by pair, over all sequences.
+
+    Keys of --json: sequences, pairs, sensitivity, ppv, f1.
+
+    Example: fenchel fold evaluate folder.fenchel test.dbn --json
+    """
+    import fenchel as fl
+    from fenchel.structured.rna import accuracy
+
+    folder = model_of("RnaFolder", model, data)
+    records = fl.datasets.read_rna(data)
+    truths = [record.structure for record in records]
+    if not all(truths):
+        raise ValueError(f"{data} has sequences without structures: there is nothing to judge by.")
+    found = accuracy(truths, folder.predict([record.sequence for record in records]))
+    pairs = sum(structure.count("(") for structure in truths)
+    judge({"sequences": len(records), "pairs": pairs, "sensitivity": found.sensitivity, "ppv": found.ppv, "f1": found.f1}, as_json)
+
+
+def _sequences(data: str) -> list[Any]:
+    import fenchel as fl
+
+    if data.isalpha() and not Path(data).exists():
+        return [fl.datasets.RnaRecord("sequence", data, "")]
+    return fl.datasets.read_rna(data)

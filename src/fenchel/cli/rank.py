@@ -1,0 +1,115 @@
+"""``fenchel rank``: the documents of a query in the best order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fenchel.cli import options as opt
+from fenchel.cli.learning import judge, limits, model_of, train, write
+from fenchel.cli.screen import print_json
+
+app = typer.Typer(help="Learn to rank the documents of queries.", no_args_is_help=True)
+Documents = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="LETOR text: a grade, qid:query and features a line (plain or .gz, .bz2, .xz); or mq2008.", show_default=False
+    ),
+]
+
+
+@app.command("train")
+def train_ranker(
+    data: Documents,
+    model: opt.ModelOut,
+    loss: Annotated[
+        str, typer.Option(help="ndcg, or on pairs: pairwise-hinge, pairwise-squared-hinge, pairwise-smooth-hinge, pairwise-logistic.")
+    ] = "ndcg",
+    k: Annotated[int, typer.Option("--k", min=1, help="How many ranks count.")] = 10,
+    l2: Annotated[float, typer.Option(help="The strength of the penalty.")] = 0.01,
+    normalize: Annotated[bool, typer.Option("--normalize", help="Bring features to [0, 1] within each query, as LETOR does.")] = False,
+    solver: opt.Solver = "auto",
+    tol: opt.Tol = 1e-3,
+    max_passes: opt.MaxPasses = 1000.0,
+    time_limit: opt.TimeLimit = None,
+    seed: opt.Seed = 0,
+    threads: opt.Threads = None,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    progress: opt.Progress = None,
+) -> None:
+    """Learn to rank from documents with grades.
+
+    Keys of --json: queries, documents, features, weights, loss, l2, objective, dual_objective, gap, converged, solver, tol, passes,
+    interrupted, seconds, model.
+
+    Example: fenchel rank train train.letor --model ranker.fenchel --l2 0.1
+    """
+    import numpy as np
+
+    import fenchel as fl
+    from fenchel.files import checked_place
+
+    checked_place(model, data)
+    rows = _read(data)
+    run = limits(solver, tol, max_passes, time_limit, seed, threads, progress, quiet)
+    estimator = fl.Ranker(loss, k=k, l2=l2, normalize=normalize, **run)
+    counts = {"queries": len(np.unique(rows.qid)), "documents": rows.X.shape[0], "features": rows.X.shape[1]}
+    train(estimator, lambda: estimator.fit(rows.X, rows.y, qid=rows.qid), counts, model, as_json, quiet)
+
+
+@app.command()
+def predict(model: opt.Model, data: Documents, output: opt.TextOut = Path("-"), as_json: opt.Json = False) -> None:
+    """Print the score of every document, one a line: the higher, the better among those of its query.
+
+    Keys of --json: scores.
+
+    Example: fenchel rank predict ranker.fenchel test.letor
+    """
+    ranker, rows = _both(model, data)
+    scores = ranker.predict(rows.X, **_queries(ranker, rows))
+    if as_json:
+        print_json({"scores": scores})
+        return
+    write("".join(f"{score!r}\n" for score in scores.tolist()), output, data, model)
+
+
+@app.command()
+def evaluate(model: opt.Model, data: Documents, as_json: opt.Json = False) -> None:
+    """Judge a ranker on documents with grades, by the rules of LETOR 4.0: a query without relevant documents counts 0.
+
+    Keys of --json: queries, documents, map, mean_ndcg, ndcg@1 to ndcg@10.
+
+    Example: fenchel rank evaluate ranker.fenchel test.letor --json
+    """
+    import numpy as np
+
+    from fenchel.structured import letor_scores
+
+    ranker, rows = _both(model, data)
+    found = letor_scores(rows.y, ranker.predict(rows.X, **_queries(ranker, rows)), rows.qid)
+    judge({"queries": len(np.unique(rows.qid)), "documents": rows.X.shape[0], **found}, as_json)
+
+
+def _both(model: Path, data: str) -> tuple[Any, Any]:
+    from dataclasses import replace
+
+    from fenchel.cli.inputs import widened
+
+    ranker, rows = model_of("Ranker", model, data), _read(data)
+    return ranker, replace(rows, X=widened(rows.X, int(ranker.n_features_in_), data, False))
+
+
+def _queries(ranker: Any, rows: Any) -> dict[str, Any]:
+    return {"qid": rows.qid} if ranker.normalize else {}
+
+
+def _read(data: str) -> Any:
+    from fenchel.cli.inputs import Columns, to_learn_from
+
+    rows = to_learn_from(data, Columns())
+    if rows.qid is None:
+        raise ValueError(f"{data} does not say which documents belong together: every line needs qid:<number> after its grade.")
+    return rows

@@ -1,0 +1,138 @@
+"""``Ranker``: documents of a query in the best order, by a linear score, with a certificate."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fenchel.checks import is_number
+from fenchel.estimators.base import MATRICES
+from fenchel.estimators.penalties import loss_named
+from fenchel.estimators.rows import filled_in
+from fenchel.estimators.running import OneProblem
+from fenchel.problem import Problem
+from fenchel.registry import near
+from fenchel.regularizers import L2
+from fenchel.structured import Problem as StructuredProblem
+from fenchel.structured.ranking import Ranking, ndcg, normalized, pairwise
+from fenchel.structured.ranking.documents import grouped, those_that_tell
+
+NDCG, PAIRWISE = "ndcg", "pairwise-"
+ON_PAIRS = ("hinge", "logistic", "smooth-hinge", "squared-hinge")
+
+
+class Ranker(OneProblem):
+    """Learning to rank: mean loss over queries + l2/2·‖w‖², minimised to a certified gap.
+
+    Args:
+        loss: "ndcg", the large-margin bound on 1 − NDCG@k of :class:`fenchel.structured.Ranking`; or a loss on pairs of documents of which
+            one has the higher grade: "pairwise-hinge" (RankSVM), "pairwise-squared-hinge", "pairwise-smooth-hinge",
+            "pairwise-logistic", the mean over a query's pairs.
+        k: how many ranks count, in the loss "ndcg" and in ``score``; None for all.
+        l2: the strength of the penalty; it does not depend on how many queries there are.
+        solver: "auto", or the name of a solver; ``fenchel.solvers.solvers()`` has them all.
+        tol: the certified gap to stop at, relative to the objective at w = 0.
+        max_passes: how many passes over the queries, or pairs, at most.
+        time_limit: how many seconds at most.
+        normalize: bring every feature to [0, 1] within each query first, as :func:`fenchel.structured.normalized` does.
+        random_state: a seed for the solver's random choices, and for pairs drawn where there are very many; None is 0.
+        n_jobs: how many threads; None and -1 are all.
+        verbose: show a progress bar.
+
+    Features should be on one scale for all queries; LETOR's are. Queries whose documents all have the same grade say nothing about
+    order, and are left out.
+
+    After ``fit``: ``coef_``, the certificate (``objective_``, ``dual_objective_``, ``gap_``, ``converged_``, ``n_iter_``, ``solver_``,
+    ``history_``), and ``n_queries_``, how many queries it learnt from.
+
+    >>> import fenchel as fl
+    >>> X, y, qid = fl.datasets.make_ranking(queries=30, documents=10, n=5)
+    >>> model = Ranker(tol=1e-2).fit(X, y, qid=qid)
+    >>> model.converged_, model.score(X, y, qid=qid) > 0.9
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        loss: str = NDCG,
+        *,
+        k: int | None = 10,
+        l2: float = 0.1,
+        normalize: bool = False,
+        solver: str = "auto",
+        tol: float = 1e-3,
+        max_passes: float = 1000,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.k = k
+        self.l2 = l2
+        self.normalize = normalize
+        self.solver = solver
+        self.tol = tol
+        self.max_passes = max_passes
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, qid: Any = None) -> Ranker:
+        """Learn from documents X with grades y.
+
+        Args:
+            X: an array, sparse matrix or data frame, one row for each document.
+            y: its grade: 0 for not relevant, the higher the better.
+            qid: its query: numbers or strings, in any order; None if all documents belong to one query.
+        """
+        if y is None:
+            raise ValueError("Ranker requires y to be passed, but the target y is None: give the grade of each document.")
+        X = filled_in(validate_data(self, X, **MATRICES))
+        qid = np.zeros(X.shape[0], dtype=np.int64) if qid is None else qid
+        X = normalized(X, qid) if self.normalize else X
+        X, y, qid, self.n_queries_ = those_that_tell(X, column_or_1d(y, warn=True), qid)
+        self._solve(self._problem(X, y, qid))
+        return self
+
+    def _problem(self, X: Any, y: np.ndarray, qid: np.ndarray) -> Any:
+        """What is minimised."""
+        if not (is_number(self.l2) and 0.0 < self.l2 < math.inf):
+            raise ValueError(f"l2={self.l2!r}: give a positive number.")
+        if self.loss == NDCG:
+            groups = grouped(X, y, qid)
+            return StructuredProblem(Ranking(self.k), groups.X, groups.y, L2(self.l2))
+        offered = (NDCG, *(PAIRWISE + name for name in ON_PAIRS))
+        if self.loss not in offered:
+            raise ValueError(f"loss={self.loss!r}: {near(str(self.loss), offered)}")
+        pairs = pairwise(X, y, qid, seed=self._seed())
+        loss = loss_named(self.loss.removeprefix(PAIRWISE), ("binary",))
+        return Problem(pairs.X, pairs.y, loss, L2(self.l2), sample_weight=pairs.weight)
+
+    def predict(self, X: Any, qid: Any = None) -> np.ndarray:
+        """The score of every document: the higher, the better among those of its query.
+
+        Args:
+            X: one row for each document.
+            qid: its query, which is needed with ``normalize`` alone.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **MATRICES)
+        if self.normalize and qid is None:
+            raise ValueError("With normalize=True features are scaled within each query: give qid, the query of each document.")
+        return np.asarray((normalized(X, qid) if self.normalize else X) @ self.coef_)
+
+    def score(self, X: Any, y: Any, qid: Any = None) -> float:
+        """The mean NDCG@k over the queries that have a relevant document."""
+        return ndcg(y, self.predict(X, qid), qid, self.k)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,105 @@
+"""``Tagger``: tags for the tokens of text, with attributes made from templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from fenchel.estimators.structured import StructuredEstimator, mixed_penalty
+from fenchel.registry import checked_choice
+from fenchel.structured.base import LIKELIHOOD, MARGIN
+from fenchel.structured.chain import Chain, token_features
+
+NAMES = ("w", "pos")  # of the first columns; those after them are c2, c3, ...
+
+
+class Tagger(StructuredEstimator):
+    """Tag tokens of text by what stands around them: chunks, parts of speech, names.
+
+    A sentence is a list of tokens, a token a string or a tuple of strings: the word, its part of speech, and whatever else is known of
+    it. Templates make attributes of them (``w[-1]|w[0]``; see :func:`fenchel.structured.token_features`), and a
+    :class:`fenchel.structured.Chain` learns which tags go with which attributes, and which follow each other.
+
+    Args:
+        templates: of attributes; columns are called ``w``, ``pos``, ``c2``, ``c3``, ... By default words and parts of speech in a
+            window of five tokens, with their pairs and triples.
+        loss: "likelihood" (a conditional random field) or "margin" (a structured support vector machine).
+        l2, l1: the strengths of the penalty; they do not depend on how many sentences there are. l1 is for the likelihood.
+        transitions: a weight for each pair of neighbouring tags; False tags every token for itself.
+        solver, tol, max_passes, time_limit, random_state, n_jobs, verbose: as for :class:`StructuredSVM`.
+
+    >>> sentences = [["the", "dog", "barks"], ["a", "cat", "sleeps"]]
+    >>> tags = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB"]]
+    >>> Tagger().fit(sentences, tags).predict([["the", "cat", "barks"]])
+    [['DET', 'NOUN', 'VERB']]
+    """
+
+    def __init__(
+        self,
+        templates: Sequence[str] | None = None,
+        *,
+        loss: str = LIKELIHOOD,
+        l2: float = 1e-4,
+        l1: float = 0.0,
+        transitions: bool = True,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_passes: float = 1000,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.templates = templates
+        self.loss = loss
+        self.l2 = l2
+        self.l1 = l1
+        self.transitions = transitions
+        self.solver = solver
+        self.tol = tol
+        self.max_passes = max_passes
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Tagger:
+        """Learn from sentences X and the tags Y of their tokens."""
+        checked_choice("loss", self.loss, (LIKELIHOOD, MARGIN))
+        columns = columns_of(X)
+        self.columns_ = list(columns)
+        return self._learn(Chain(transitions=self.transitions), self._attributes(columns), Y, self.loss, sample_weight)
+
+    def _regularizer(self) -> Any:
+        return mixed_penalty(self.l2, self.l1)
+
+    def _attributes(self, columns: dict[str, list[list[str]]]) -> list[list[list[str]]]:
+        return token_features(self.templates, **columns)
+
+    def _inputs(self, X: Any) -> Any:
+        columns = columns_of(X, len(self.columns_))
+        return self._attributes(dict(zip(self.columns_, columns.values(), strict=True)))
+
+    def predict_marginals(self, X: Any) -> list[np.ndarray]:
+        """For every sentence the probability of each tag of ``model_.tags`` at each token, after ``loss="likelihood"``."""
+        check_is_fitted(self)
+        return self.model_.marginals(self._inputs(X), self.coef_)
+
+
+def columns_of(X: Any, width: int = 0) -> dict[str, list[list[str]]]:
+    """The tokens of sentences, column by column; as many columns as the first token has, or ``width``.
+
+    >>> columns_of([[("A", "DT"), ("dog", "NN")]])
+    {'w': [['A', 'dog']], 'pos': [['DT', 'NN']]}
+    """
+    sentences = [[(token,) if isinstance(token, str) else tuple(token) for token in sentence] for sentence in X]
+    width = width or next((len(token) for sentence in sentences for token in sentence), 1)
+    for i, sentence in enumerate(sentences):
+        for t, token in enumerate(sentence):
+            if len(token) != width or not all(isinstance(value, str) for value in token):
+                raise ValueError(f"sentence {i}, token {t}: {token!r} is no token of {width} strings, as the others are.")
+    names = [NAMES[k] if k < len(NAMES) else f"c{k}" for k in range(width)]
+    return {name: [[token[k] for token in sentence] for sentence in sentences] for k, name in enumerate(names)}

@@ -1,0 +1,31 @@
+"""min_w λ/2·‖w‖² + ℓ(w) by cutting planes: each look at ℓ gives a plane below it, and the model's minimiser is where to look next
+
+Teo, Vishwanathan, Smola & Le, *Bundle methods for regularized risk minimization*, JMLR 2010 (BMRM), after Joachims 2006:
+
+    w_{t+1} = argmin_w λ/2·‖w‖² + max(0, max_{i ≤ t} a_iᵀw + b_i),     a_t ∈ ∂ℓ(w_t),  b_t = ℓ(w_t) − a_tᵀw_t
+
+The minimum of the model is a lower bound on min P: the gap to the best P(w_t) is a certificate that asks nothing of the loss
+but convexity, so that any oracle of values and subgradients will do. Where λ is small the model is far too optimistic, its
+minimisers are far apart, and ``proximal-bundle`` is the one to take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fenchel.bundle.search import Search
+from fenchel.result import Iterate
+from fenchel.solvers.base import ridge, solver
+
+
+@solver("bundle", needs=(ridge,), structured=True)
+def bundle(problem: Any, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, planes: int = 300) -> Iterator[Iterate]:
+    """Cutting planes, one pass each: any loss, ridge penalty that is not weak; at most so many ``planes`` are kept."""
+    search = Search(problem, start, accuracy, planes)
+    while not search.done:
+        search.look()
+        search.next = search.raise_bound()
+        yield search.iterate()

@@ -1,0 +1,143 @@
+"""min_w λ/2·‖w‖² + ℓ(w) by cutting planes around a centre: a bundle method for weak regularization
+
+As ``bundle``, but the next point to look at minimises the model plus μ/2·‖w − c‖²: near what is known, however small λ is.
+
+    rule="centred"   (default) c is the best point so far, as in Kiwiel, *Proximity control in bundle methods for convex
+                     nondifferentiable minimization*, Math. Programming 1990. A step is *serious* if it brings a hundredth of what
+                     the model promised; μ falls to the minimiser of a parabola through both after one that brings half of it, and
+                     by half after the second in a row; once there was one, it grows by a fifth with every *null* step from the
+                     second in a row on. The model must promise at least a thousandth of the gap, else μ falls until it does:
+                     what is left to gain may be far away.
+    rule="printed"   Algorithm 4 of Do, Le & Foo, *Proximal regularization for online and batch learning*, ICML 2009:
+                     w_{t+1} = argmin_w t·(model of P) + Σ_i τ_i/2·‖w − w_i‖², with τ_t that balances both parts of its bound,
+                     and the optimistic guess of R ≥ ‖w*‖: min(1, 1/√λ) at first; when ‖w_{t+1}‖ ≥ R it grows by √2 and the sums
+                     start anew, planes kept.
+
+Either way the lower bound is the minimum of the plain model of all planes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fenchel.bundle.planes import Minimum
+from fenchel.bundle.search import TRIAL, Look, Search
+from fenchel.numeric import TINY
+from fenchel.online.descent import balancing
+from fenchel.registry import checked_choice
+from fenchel.result import Iterate
+from fenchel.solvers.base import ridge, solver
+from fenchel.solvers.optimistic import GROWTH
+
+SERIOUS = 0.01  # of the descent that the model promised
+GOOD = 0.5
+LEAST = 0.1  # that a parabola may make of μ
+FASTER, SLOWER = 0.5, 1.2  # what becomes of μ after two serious steps, or two null steps, in a row
+PROMISE = 1e-3  # of the gap that the model has to promise
+NEARER = 0.25  # what becomes of μ while it does not
+
+
+class Centred:
+    """Proximity to the best point, as much as the model's promises call for."""
+
+    def __init__(self, search: Search, state: dict[str, Any]) -> None:
+        self.search = search
+        self.mu, self.row, self.moved, self.promised = state.get("rule", (math.nan, 0, False, math.inf))
+        self.heights = state.get("heights", np.zeros(0))  # of the planes, at the best point
+        self.trial = state.get("trial", np.zeros(0))  # and at the point looked at next
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return {"rule": (self.mu, self.row, self.moved, self.promised), "heights": self.heights, "trial": self.trial}
+
+    def learn(self, before: float, look: Look) -> None:
+        """Choose the next μ by how much of the promise was kept, the best objective before the look being given."""
+        centre, planes = self.search.w, self.search.planes
+        if math.isnan(self.mu):
+            self.mu, self.heights = self._first(look), planes.heights(centre)
+            return
+        self.heights = planes.follow(self.trial if look.better else self.heights, centre)
+        kept = (before - look.objective) / max(self.promised, TINY)
+        if kept < SERIOUS:
+            self.row = min(self.row, 0) - 1
+            self.mu *= SLOWER if self.moved and self.row <= -2 else 1.0
+        else:
+            self.moved, self.row = True, max(self.row, 0) + 1
+            parabola = max(2.0 * (1.0 - kept), LEAST) if kept >= GOOD else 1.0
+            self.mu *= min(parabola, FASTER if self.row >= 2 else 1.0)
+
+    def _first(self, look: Look) -> float:
+        """The μ whose first step is as long as a plane through P takes to reach 0, and no longer than a start is."""
+        norm = float(np.linalg.norm(self.search.w))
+        slope = float(np.linalg.norm(look.slope + self.search.l2 * self.search.w))
+        return max(slope * slope / max(look.objective, TINY), slope / norm if norm > 0.0 else 0.0)
+
+    def propose(self) -> np.ndarray:
+        """The minimiser of the model with the proximity term, nearer to the plain model's until it promises enough."""
+        enough = PROMISE * (self.search.objective - self.search.bound)
+        while True:
+            found = self._minimise()
+            self.trial = found.heights
+            self.promised = self.search.objective - float(found.heights.max()) - 0.5 * self.search.l2 * float(found.w @ found.w)
+            if self.promised >= enough or self.mu <= PROMISE * self.search.l2:
+                return found.w
+            self.mu *= NEARER
+
+    def _minimise(self) -> Minimum:
+        search, planes = self.search, self.search.planes
+        part = self.mu / (search.l2 + self.mu)
+        heights = planes.b + part * (self.heights - planes.b)
+        return planes.minimise(TRIAL, search.l2 + self.mu, part * search.w, heights, search.tolerance)
+
+
+class Printed:
+    """Algorithm 4 with the balancing heuristic and the optimistic R."""
+
+    def __init__(self, search: Search, state: dict[str, Any]) -> None:
+        self.search = search
+        first = max(min(1.0, 1.0 / math.sqrt(search.l2)), GROWTH * float(np.linalg.norm(search.next)))
+        self.R, self.t, self.tau = state.get("rule", (first, 0, 0.0))
+        self.u = state.get("u", np.zeros_like(search.next)).copy()  # Σ τ_i w_i
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return {"rule": (self.R, self.t, self.tau), "u": self.u}
+
+    def learn(self, before: float, look: Look) -> None:
+        l2 = self.search.l2
+        self.t += 1
+        tau = balancing(l2 * self.t + self.tau, l2 * self.R + float(np.linalg.norm(look.slope)), self.R)
+        self.tau += tau
+        self.u += tau * self.search.next
+
+    def propose(self) -> np.ndarray:
+        search, total = self.search, self.search.l2 * self.t + self.tau
+        p = self.u / total
+        w = search.planes.minimise(TRIAL, total / self.t, p, search.planes.heights(p), search.tolerance).w
+        if np.linalg.norm(w) >= self.R:
+            self.R, self.t, self.tau = GROWTH * self.R, 0, 0.0
+            self.u[:] = 0.0
+        return w
+
+
+RULES: dict[str, Any] = {"centred": Centred, "printed": Printed}
+
+
+@solver("proximal-bundle", needs=(ridge,), structured=True)
+def proximal_bundle(
+    problem: Any, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, rule: str = "centred", planes: int = 300
+) -> Iterator[Iterate]:
+    """Cutting planes around a centre, one pass each, for weak regularization: any loss, ridge penalty; keeps so many ``planes``."""
+    checked_choice("rule", rule, RULES)
+    search = Search(problem, start, accuracy, planes, programmes=2)
+    steps = RULES[rule](search, {} if start is None else start.state)
+    while not search.done:
+        before = search.objective
+        steps.learn(before, search.look())
+        search.raise_bound()
+        search.next = steps.propose()
+        yield search.iterate(steps.state)

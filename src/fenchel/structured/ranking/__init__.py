@@ -1,0 +1,11 @@
+"""Learning to rank: a model for NDCG, pairs for ordinary losses, and scores of rankings."""
+
+from __future__ import annotations
+
+from fenchel.structured.ranking.documents import Documents, Groups, grouped
+from fenchel.structured.ranking.model import Ranking
+from fenchel.structured.ranking.normalize import normalized
+from fenchel.structured.ranking.pairwise import Pairs, pairwise
+from fenchel.structured.ranking.scores import letor_scores, ndcg
+
+__all__ = ["Documents", "Groups", "Pairs", "Ranking", "grouped", "letor_scores", "ndcg", "normalized", "pairwise"]

@@ -1,0 +1,128 @@
+"""The most violating ranking of a query's documents, as a linear assignment of documents to ranks.
+
+    max over permutations r:  Σ_d c[r(d)]·s[d] − D[r(d)]·b[d]          c not increasing, D ≥ 0, b ≥ 0
+
+With b = 0 the answer is to sort by score, and prices of the ranks that prove it are known in closed form (those of an auction of
+positions): v[r] = v[r+1] + (c[r] − c[r+1])·s[r+1]. A document with b > 0 is worth less at every rank than it was, so the prices
+go on to bound what each document can gain. Each such document then leaves its rank and looks for one along a shortest augmenting
+path (Jonker & Volgenant 1987), which mends matching and prices alike. Neighbouring ranks of equal c and D are one shelf with room
+for several documents, and paths go from shelf to shelf: O(documents · shelves) at most, for each document with b > 0 alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fenchel.compiled import compiled
+
+# Loops where NumPy has a word for it: its sorting and indexing with arrays take Numba seconds to compile.
+
+
+@compiled
+def best_order(s):
+    """Documents by falling score; those of equal score in the order they came in: merges of runs twice as long each time."""
+    n = s.shape[0]
+    order, other = np.arange(n), np.empty(n, np.int64)
+    run = 1
+    while run < n:
+        for begin in range(0, n, 2 * run):
+            _merge(s, order, other, begin, min(begin + run, n), min(begin + 2 * run, n))
+        order, other = other, order
+        run *= 2
+    return order
+
+
+@compiled
+def _merge(s, order, out, begin, middle, end):
+    i, j = begin, middle
+    for k in range(begin, end):
+        if i < middle and (j >= end or not s[order[j]] > s[order[i]]):
+            out[k] = order[i]
+            i += 1
+        else:
+            out[k] = order[j]
+            j += 1
+
+
+@compiled
+def assigned(s, b, c, D):
+    """The document at each rank of the best assignment; scores s must not increase, and c and D are written over."""
+    n = s.shape[0]
+    first, shelf = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    K = _shelves(c, D, first, shelf)
+    v, room = np.zeros(K), np.zeros(K, np.int64)
+    for q in range(K - 2, -1, -1):
+        v[q] = v[q + 1] + (c[q] - c[q + 1]) * s[first[q + 1]]
+    for d in range(n):
+        if b[d] > 0.0:
+            room[shelf[d]] += 1
+            shelf[d] = -1
+    for d in range(n):
+        if b[d] > 0.0:
+            room[_augment(d, s, b, c, D, v, room, shelf)] -= 1
+    at = np.empty(n, np.int64)
+    for d in range(n):
+        at[first[shelf[d]]] = d
+        first[shelf[d]] += 1
+    return at
+
+
+@compiled
+def _shelves(c, D, first, shelf):
+    """How many shelves there are; their first ranks, the shelf of each rank, and c and D of the shelves, at the front of c and D."""
+    K = 0
+    for r in range(c.shape[0]):
+        if r == 0 or c[r] != c[K - 1] or D[r] != D[K - 1]:
+            first[K], c[K], D[K] = r, c[r], D[r]
+            K += 1
+        shelf[r] = K - 1
+    return K
+
+
+@compiled
+def _augment(free, s, b, c, D, v, room, shelf):
+    """Give a document that lies nowhere a place, moving others along the path that costs least; the shelf that lost room."""
+    K = v.shape[0]
+    distance = np.empty(K)
+    mover = np.empty(K, np.int64)  # the document that moves to this shelf on the path that ends here
+    closed = np.zeros(K, np.bool_)
+    for q in range(K):
+        distance[q] = v[q] - (c[q] * s[free] - D[q] * b[free])
+        mover[q] = free
+    end = _nearest(distance, closed)
+    while room[end] == 0:
+        closed[end] = True
+        for d in range(s.shape[0]):
+            if shelf[d] == end:
+                _relax(d, end, s, b, c, D, v, distance, mover, closed)
+        end = _nearest(distance, closed)
+    for q in range(K):
+        if closed[q]:
+            v[q] += distance[end] - distance[q]
+    filled = end
+    while mover[end] != free:
+        d = mover[end]
+        shelf[d], end = end, shelf[d]
+    shelf[free] = end
+    return filled
+
+
+@compiled
+def _nearest(distance, closed):
+    """The nearest shelf that is still open; some open one even where distances are not numbers."""
+    best = -1
+    for q in range(distance.shape[0]):
+        if not closed[q] and (best < 0 or distance[q] < distance[best]):
+            best = q
+    return best
+
+
+@compiled
+def _relax(d, here, s, b, c, D, v, distance, mover, closed):
+    """Paths that go on by moving the document d from this shelf to others."""
+    base = distance[here] + (c[here] * s[d] - D[here] * b[d]) - v[here]
+    for q in range(v.shape[0]):
+        reached = base + v[q] - (c[q] * s[d] - D[q] * b[d])
+        if not closed[q] and reached < distance[q]:
+            distance[q] = reached
+            mover[q] = d

@@ -1,0 +1,61 @@
+"""Grades of documents: what each is worth, and what each rank counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fenchel.checks import checked_whole
+
+HIGHEST = 60.0  # 2^g − 1 is exact, and sums of it are far from overflow
+
+
+def checked_grades(grades: Any, query: Any) -> np.ndarray:
+    """The grades of a query's documents, finite and from 0 on."""
+    try:
+        values = np.asarray(grades, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"query {query}: grades must be numbers, one for each document.") from None
+    if values.ndim != 1:
+        raise ValueError(f"query {query}: grades have shape {values.shape}: give one for each document.")
+    wrong = np.flatnonzero(~((values >= 0.0) & (values <= HIGHEST)))
+    if len(wrong):
+        d = wrong[0]
+        raise ValueError(
+            f"query {query}: the grade of document {d} is {values[d]:g}: grades are numbers from 0 (not relevant) to {HIGHEST:g}."
+        )
+    return values
+
+
+def checked_depth(k: Any) -> int | None:
+    """How many ranks count: a whole number of at least 1, or None for all."""
+    return None if k is None else checked_whole("k", k)
+
+
+def tells(grades: np.ndarray) -> bool:
+    """Whether the grades say anything about order: whether two of them differ.
+
+    >>> tells(np.array([1.0, 1.0])), tells(np.array([0.0, 1.0]))
+    (False, True)
+    """
+    return bool(grades.min() < grades.max())
+
+
+def gains(grades: np.ndarray) -> np.ndarray:
+    """2^g − 1.
+
+    >>> gains(np.array([0.0, 1.0, 2.0])).tolist()
+    [0.0, 1.0, 3.0]
+    """
+    return np.exp2(grades) - 1.0
+
+
+def discounts(n: int, k: int | None) -> np.ndarray:
+    """1/log2(1 + r) for ranks r = 1, …, n; 0 beyond rank k.
+
+    >>> discounts(4, 3).round(3).tolist()
+    [1.0, 0.631, 0.5, 0.0]
+    """
+    rank = np.arange(1.0, n + 1.0)
+    return np.where(rank <= (n if k is None else k), 1.0 / np.log2(1.0 + rank), 0.0)

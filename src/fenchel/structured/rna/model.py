@@ -1,0 +1,140 @@
+"""RNA secondary structure: nested pairs, scored loop by loop."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fenchel.checks import is_number
+from fenchel.matrices import available_threads, in_parallel
+from fenchel.structured.base import LIKELIHOOD, MARGIN, Model, check_lengths
+from fenchel.structured.oracle import measured, shares
+from fenchel.structured.rna.examples import FoldExamples, count_truths
+from fenchel.structured.rna.features import LONGEST_LOOP, UNKNOWN, names, terms
+from fenchel.structured.rna.mea import fold_accurately, pair_probabilities
+from fenchel.structured.rna.scores import accuracy
+from fenchel.structured.rna.structures import dot_bracket, encoded, foldable, partners_of
+
+
+@dataclass(frozen=True)
+class RnaFold(Model):
+    """Fold RNA: sequences to nested secondary structures, with the features of CONTRAfold.
+
+    Structures for training are dot-bracket strings, lists of pairs or arrays of partners. Pairs that the model cannot have (see
+    :func:`~fenchel.structured.rna.structures.foldable`) are left out of them, so that the truth is one of the outputs.
+
+    Args:
+        hairpin: how many bases a hairpin has at least.
+        missed: what a pair of the truth that is not predicted costs, where the loss is a margin.
+        false: what a predicted pair that is not in the truth costs there.
+
+    >>> import fenchel as fl
+    >>> X, Y = ["GGGGAAAACCCC", "GGCGAAAGCC"], ["((((....))))", "(((....)))"]
+    >>> problem = fl.structured.Problem(fl.structured.RnaFold(), X, Y, fl.L2(0.01), loss="likelihood")
+    >>> w = fl.minimize(problem, tol=1e-2).w
+    >>> problem.decode(w), problem.model.fold(["GGGAAAACCC"], w)
+    (['((((....))))', '(((....)))'], ['(((....)))'])
+    """
+
+    hairpin: int = 3
+    missed: float = 1.0
+    false: float = 1.0
+
+    losses: ClassVar[tuple[str, ...]] = (MARGIN, LIKELIHOOD)
+
+    def __post_init__(self) -> None:
+        if type(self.hairpin) is not int or not 0 <= self.hairpin <= LONGEST_LOOP:
+            raise ValueError(f"hairpin={self.hairpin!r}: give a whole number from 0 to {LONGEST_LOOP}.")
+        for name in ("missed", "false"):
+            value = getattr(self, name)
+            if not (is_number(value) and 0.0 <= value < math.inf):
+                raise ValueError(f"{name}={value!r}: give a number that is not negative.")
+
+    @property
+    def n(self) -> int:
+        """How many weights there are."""
+        return len(names())
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """What each weight is for, as CONTRAfold names them."""
+        return names()
+
+    def fitted(self, X: Any, Y: Any) -> RnaFold:
+        """The model itself: nothing about it depends on the data."""
+        return self
+
+    def examples(self, X: Any, Y: Any = None) -> FoldExamples:
+        """Sequences, and structures if there are any, in the form that kernels take."""
+        if isinstance(X, str):
+            raise TypeError("X is a single string: give a list of sequences.")
+        codes = [encoded(sequence, f"sequence {i}") for i, sequence in enumerate(X)]
+        if not codes:
+            raise ValueError("X has no sequences: give at least one.")
+        if Y is not None:
+            check_lengths(codes, [Y] if isinstance(Y, str) else Y, "sequences")
+        structures = [np.full(len(code), -1) for code in codes] if Y is None else self._truths(codes, Y)
+        starts = np.concatenate([[0], np.cumsum([len(code) + 2 for code in codes])])
+        bases = np.concatenate([np.pad(code, 1, constant_values=UNKNOWN) for code in codes])
+        partners = np.concatenate([np.pad(truth, 1, constant_values=-1) for truth in structures])
+        B = terms()
+        matrix = (B.data, B.indices.astype(np.int64), B.indptr.astype(np.int64))
+        truths = np.empty((len(codes), self.n))
+        count_truths(bases, starts, partners, *matrix, truths)
+        return FoldExamples(bases, starts, partners, truths, *matrix, self.hairpin, float(self.missed), float(self.false))
+
+    def _truths(self, codes: list[np.ndarray], Y: Any) -> list[np.ndarray]:
+        given = [partners_of(structure, len(codes[i]), f"structure {i}") for i, structure in enumerate(Y)]
+        return [foldable(code, partners, self.hairpin) for code, partners in zip(codes, given, strict=True)]
+
+    def output(self, examples: FoldExamples, i: int, y: np.ndarray) -> str:
+        """A decoded structure as a dot-bracket string."""
+        return dot_bracket(y.tolist())
+
+    def fold(self, X: Any, w: np.ndarray, gamma: float = 6.0, threads: int | None = None) -> list[str]:
+        """The structures of the greatest expected accuracy under weights learnt by likelihood; the larger ``gamma``, the more pairs."""
+        if not (is_number(gamma) and 0.0 < gamma < math.inf):
+            raise ValueError(f"gamma={gamma!r}: give a positive number.")
+        examples, w = self.examples(X), self._checked_weights(w)
+        work, outputs, _ = measured(examples)
+        starts = np.concatenate([[0], np.cumsum(outputs)])
+        ys = np.empty(starts[-1], dtype=np.int64)
+        split = shares(work, threads or available_threads())
+        in_parallel([(fold_accurately, examples, order, w, float(gamma), starts, ys) for order in split])
+        return [self.output(examples, i, ys[starts[i] : starts[i + 1]]) for i in range(len(outputs))]
+
+    def pair_probabilities(self, sequence: str, w: np.ndarray) -> np.ndarray:
+        """The symmetric matrix of the probabilities of all pairs under weights w.
+
+        >>> RnaFold().pair_probabilities("GAAAC", np.zeros(336))[0].tolist()
+        [0.0, 0.0, 0.0, 0.0, 0.5]
+        """
+        return pair_probabilities(self.examples([sequence]), 0, self._checked_weights(w))
+
+    def marginals(self, X: Any, w: np.ndarray) -> list[np.ndarray]:
+        """The same for several sequences."""
+        return [self.pair_probabilities(sequence, w) for sequence in X]
+
+    def score(self, truths: Any, predictions: Any) -> float:
+        """F1 over all pairs: the harmonic mean of sensitivity and positive predictive value."""
+        return accuracy(truths, predictions).f1
+
+    def _checked_weights(self, w: Any) -> np.ndarray:
+        weights = np.ascontiguousarray(w, dtype=np.float64)
+        if weights.shape != (self.n,) or not np.isfinite(weights).all():
+            raise ValueError(f"w has shape {weights.shape}: give {self.n} finite weights.")
+        return weights
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"hairpin": self.hairpin, "missed": float(self.missed), "false": float(self.false)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> RnaFold:
+        """The model of which ``to_json`` made these values; others are refused."""
+        if not isinstance(data, dict) or set(data) != {"hairpin", "missed", "false"}:
+            raise ValueError("A folding model is described by hairpin, missed and false, and nothing else.")
+        return cls(**data)

@@ -1,0 +1,113 @@
+"""What the recursion adds and multiplies with: one recursion gives the best structure and the sum over all of them.
+
+             plus          times    score x becomes
+MAX_PLUS     max           +        x                 the score of the best structure
+SUM_PRODUCT  +             ·        eˣ                the sum of e^score: fast, but out of range if the scores are large
+LOG_SUM      log(eᵃ + eᵇ)  +        x                 its logarithm: never out of range, some ten times slower
+
+They are values of one class, so that kernels are compiled once for all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fenchel.compiled import compiled, reassociated
+
+MAX, SUM, LOG = 0, 1, 2
+
+
+def _vectorised(method):
+    """A maximum becomes vector instructions only if no value is NaN, and which zero comes first does not matter."""
+    method.jit_options = {"fastmath": {"nnan", "nsz", "reassoc"}}
+    return method
+
+
+@compiled
+def log_plus(a, b):
+    """log(eᵃ + eᵇ)"""
+    top = max(a, b)
+    return top if top == -math.inf else top + math.log1p(math.exp(-abs(a - b)))
+
+
+@compiled
+def log_gather(a, p, b, q, n):
+    """log Σ_e exp(a[p + e] + b[q + e])"""
+    top = -math.inf
+    for e in range(n):
+        top = max(top, a[p + e] + b[q + e])
+    if top == -math.inf:
+        return top
+    total = 0.0
+    for e in range(n):
+        total += math.exp(a[p + e] + b[q + e] - top)
+    return top + math.log(total)
+
+
+@compiled
+class Ring(NamedTuple):
+    """``zero`` and ``one`` are the numbers that change nothing when added and multiplied."""
+
+    kind: int
+    zero: float
+    one: float
+
+    def embed(self, score):
+        """The value that stands for a score."""
+        return math.exp(score) if self.kind == SUM else score
+
+    def plus(self, a, b):
+        """a ⊕ b"""
+        if self.kind == SUM:
+            return a + b
+        return max(a, b) if self.kind == MAX else log_plus(a, b)
+
+    def times(self, a, b):
+        """a ⊗ b"""
+        return a * b if self.kind == SUM else a + b
+
+    def share(self, a, z):
+        """The part a of the total z, as a number in [0, 1]."""
+        return a / z if self.kind == SUM else math.exp(a - z)
+
+    def gather(self, a, p, b, q, n):
+        """⊕_e a[p + e] ⊗ b[q + e] over n places in a row: this takes nearly all the time."""
+        if self.kind == SUM:
+            return self.dot(a, np.uintp(p), b, np.uintp(q), np.uintp(n))
+        if self.kind == MAX:
+            return self.largest(a, np.uintp(p), b, np.uintp(q), np.uintp(n))
+        return log_gather(a, p, b, q, n)
+
+    @_vectorised
+    def largest(self, a, p, b, q, n):
+        """max_e a[p + e] + b[q + e]"""
+        best = -math.inf
+        for e in range(n):
+            x = a[p + e] + b[q + e]
+            best = x if x > best else best
+        return best
+
+    @reassociated
+    def dot(self, a, p, b, q, n):
+        """Σ_e a[p + e]·b[q + e]"""
+        total = 0.0
+        for e in range(n):
+            total += a[p + e] * b[q + e]
+        return total
+
+    def spread(self, a, p, c, b, q, n):
+        """a[p + e] ← a[p + e] ⊕ c ⊗ b[q + e]: the transpose of gather."""
+        if self.kind == SUM:
+            for e in range(np.uintp(n)):
+                a[np.uintp(p) + e] += c * b[np.uintp(q) + e]
+        else:
+            for e in range(n):
+                a[p + e] = log_plus(a[p + e], c + b[q + e])
+
+
+MAX_PLUS = Ring(MAX, -math.inf, 0.0)
+SUM_PRODUCT = Ring(SUM, 0.0, 1.0)
+LOG_SUM = Ring(LOG, -math.inf, 0.0)

@@ -1,0 +1,55 @@
+"""How well predicted structures agree with true ones, pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fenchel.registry import checked_choice
+from fenchel.structured.rna.structures import partners_of
+
+
+class Accuracy(NamedTuple):
+    """How well predicted pairs agree with true ones."""
+
+    sensitivity: float  #: the share of the true pairs that were predicted
+    ppv: float  #: the share of the predicted pairs that are true
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of both."""
+        total = self.sensitivity + self.ppv
+        return 2.0 * self.sensitivity * self.ppv / total if total else 0.0
+
+
+def accuracy(truths: Sequence[Any], predictions: Sequence[Any], average: str = "pairs") -> Accuracy:
+    """Sensitivity and positive predictive value of pairs, over all pairs, or with ``average="sequences"`` the means over sequences.
+
+    Every pair of the truth counts, also one that no model could have predicted. A share of no pairs at all is 1.
+
+    >>> found = accuracy(["((..))"], ["(....)"])
+    >>> found.sensitivity, found.ppv, round(found.f1, 3)
+    (0.5, 1.0, 0.667)
+    """
+    if len(truths) != len(predictions):
+        raise ValueError(f"There are {len(truths)} true structures and {len(predictions)} predicted ones: give as many.")
+    checked_choice("average", average, ("pairs", "sequences"))
+    counts = np.array([_agreement(true, predicted, i) for i, (true, predicted) in enumerate(zip(truths, predictions, strict=True))])
+    if average == "pairs":
+        counts = counts.sum(axis=0, keepdims=True)
+    right, true, predicted = counts.reshape(-1, 3).T
+    return Accuracy(_share(right, true), _share(right, predicted))
+
+
+def _agreement(true: Any, predicted: Any, i: int) -> tuple[int, int, int]:
+    """Pairs in both, in the truth, in the prediction."""
+    length = len(true)
+    a, b = partners_of(true, length, f"true structure {i}"), partners_of(predicted, length, f"predicted structure {i}")
+    opening = np.arange(length)
+    return int(np.sum((a == b) & (a > opening))), int(np.sum(a > opening)), int(np.sum(b > opening))
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> float:
+    return float(np.mean(np.where(whole > 0, part / np.maximum(whole, 1), 1.0)))

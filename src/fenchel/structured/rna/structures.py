@@ -1,0 +1,154 @@
+"""Sequences and structures as people write them, turned into arrays; what cannot be is refused, with its place.
+
+A structure is a dot-bracket string, or a list of pairs, or an array of partners with -1 for unpaired bases; positions count from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from fenchel.structured.rna.features import BASES, KIND, LETTERS, LONGEST_LOOP, UNKNOWN
+
+CODES = {**{letter: code for code, letter in enumerate(BASES)}, "T": 3} | dict.fromkeys("NXRYKMSWBDHV", UNKNOWN)
+MOST = 5000  # bases: the tables take some 120 bytes for each pair of positions
+
+
+def encoded(sequence: Any, place: str) -> np.ndarray:
+    """The codes of the letters, in either case: T is U, and N, X and the IUPAC letters for several bases are unknown, which never pair.
+
+    >>> encoded("acgtN", "sequence 0").tolist()
+    [0, 1, 2, 3, 4]
+    """
+    if not isinstance(sequence, str):
+        raise TypeError(f"{place} is of type {type(sequence).__name__}: give a string of A, C, G and U.")
+    if not 0 < len(sequence) <= MOST:
+        raise ValueError(f"{place} has {len(sequence)} bases: 1 to {MOST} can be folded.")
+    try:
+        return np.array([CODES[letter] for letter in sequence.upper()], dtype=np.int64)
+    except KeyError as error:
+        wrong = next(p for p, letter in enumerate(sequence) if letter.upper() not in CODES)
+        raise ValueError(f"{place}, position {wrong}: {sequence[wrong]!r} is no base; A, C, G, U, T and N are.") from error
+
+
+def partners_of(structure: Any, length: int, place: str) -> np.ndarray:
+    """The partner of every base, -1 for none, from any of the ways to write a structure.
+
+    >>> partners_of("(..)", 4, "structure 0").tolist(), partners_of([(0, 3)], 4, "structure 0").tolist()
+    ([3, -1, -1, 0], [3, -1, -1, 0])
+    """
+    if isinstance(structure, str):
+        partners = _of_brackets(structure, place)
+    else:
+        partners = _of_numbers(structure, length, place)
+    if len(partners) != length:
+        raise ValueError(f"{place} is of length {len(partners)}, and its sequence of length {length}: they must be equally long.")
+    _check_nested(partners, place)
+    return partners
+
+
+def dot_bracket(partners: Iterable[int]) -> str:
+    """The structure as a string.
+
+    >>> dot_bracket([3, -1, -1, 0])
+    '(..)'
+    """
+    return "".join("." if q < 0 else "(" if q > p else ")" for p, q in enumerate(partners))
+
+
+def _of_brackets(structure: str, place: str) -> np.ndarray:
+    partners = np.full(len(structure), -1, dtype=np.int64)
+    opened: list[int] = []
+    for p, mark in enumerate(structure):
+        if mark == "(":
+            opened.append(p)
+        elif mark == ")":
+            if not opened:
+                raise ValueError(f"{place}, position {p}: ')' closes nothing; every ')' needs a '(' before it.")
+            q = opened.pop()
+            partners[p], partners[q] = q, p
+        elif mark != ".":
+            raise ValueError(f"{place}, position {p}: {mark!r} is none of '(', '.' and ')'; other brackets, of pseudoknots, cannot be had.")
+    if opened:
+        raise ValueError(f"{place}, position {opened[-1]}: '(' is never closed; every '(' needs a ')' after it.")
+    return partners
+
+
+def _of_numbers(structure: Any, length: int, place: str) -> np.ndarray:
+    try:
+        numbers = np.asarray(structure)
+        whole = numbers.astype(np.int64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{place} is neither a dot-bracket string nor a list of pairs nor an array of partners.") from None
+    if numbers.size and not (numbers.ndim <= 2 and np.array_equal(whole, numbers)):
+        raise ValueError(f"{place}: positions must be whole numbers, in pairs or one for each base.")
+    pairs = whole.reshape(-1, 2) if whole.ndim == 2 or whole.size == 0 else _pairs_of_partners(whole, place)
+    partners = np.full(length, -1, dtype=np.int64)
+    for p, q in pairs.tolist():
+        if not (0 <= p < length and 0 <= q < length and p != q):
+            raise ValueError(f"{place}: the pair ({p}, {q}) has no place in a sequence of length {length}; positions count from 0.")
+        for a, b in ((p, q), (q, p)):
+            if partners[a] not in (-1, b):
+                raise ValueError(f"{place}, position {a}: it pairs with {partners[a]} and with {b}; a base pairs with one other.")
+            partners[a] = b
+    return partners
+
+
+def _pairs_of_partners(partners: np.ndarray, place: str) -> np.ndarray:
+    paired = np.flatnonzero(partners >= 0)
+    for p in paired.tolist():
+        q = int(partners[p])
+        if q >= len(partners) or partners[q] != p:
+            raise ValueError(f"{place}, position {p}: it pairs with {q}, which does not pair with {p}.")
+    return np.column_stack([paired, partners[paired]])
+
+
+def _check_nested(partners: np.ndarray, place: str) -> None:
+    opened: list[int] = []
+    for p, q in enumerate(partners.tolist()):
+        if q > p:
+            opened.append(p)
+        elif q >= 0 and opened.pop() != q:
+            raise ValueError(
+                f"{place}, position {p}: its pair with {q} crosses another; pseudoknots cannot be had, so leave one of them out."
+            )
+
+
+def foldable(s: np.ndarray, partners: np.ndarray, least: int) -> np.ndarray:
+    """The structure without the pairs that the model cannot have.
+
+    Those are pairs other than AU, CG and GU, hairpins of fewer than ``least`` bases, and interior loops of more than 30: of the pairs
+    on the two sides of such a loop, those on the side that has fewer are dropped.
+
+    >>> dot_bracket(foldable(encoded("GGAAAACA", ""), partners_of("((....))", 8, ""), 3))
+    '(.....).'
+    """
+    kept = partners.copy()
+    for p, q in enumerate(partners.tolist()):
+        if q > p and (KIND[LETTERS * s[p] + s[q]] < 0):
+            kept[p] = kept[q] = -1
+    while (wrong := _first_wrong(kept, least)) is not None:
+        kept[list(wrong)] = -1
+    return kept
+
+
+def _first_wrong(partners: np.ndarray, least: int) -> tuple[int, int] | None:
+    """A pair that must go, if there is one."""
+    opened: list[tuple[int, list[tuple[int, int]]]] = []  # pairs around p, with the pairs directly inside each
+    sizes: dict[int, int] = {}
+    for p, q in enumerate(partners.tolist()):
+        if q > p:
+            opened.append((p, []))
+        elif q >= 0:
+            _, inside = opened.pop()
+            sizes[q] = 1 + sum(sizes[k] for k, _ in inside)
+            unpaired = p - q - 1 - sum(l - k + 1 for k, l in inside)
+            if not inside and unpaired < least:
+                return q, p
+            if len(inside) == 1 and unpaired > LONGEST_LOOP:
+                return (q, p) if len(opened) < sizes[inside[0][0]] else inside[0]
+            if opened:
+                opened[-1][1].append((q, p))
+    return None

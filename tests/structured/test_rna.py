@@ -1,0 +1,255 @@
+"""RNA folding against every structure of short sequences."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import logsumexp
+from sklearn.base import clone
+
+from fenchel.datasets import make_rna
+from fenchel.estimators.rna_folder import RnaFolder
+from fenchel.structured.losses import LOSSES
+from fenchel.structured.oracle import decode_all, loss_and_slope
+from fenchel.structured.rna import RnaFold, accuracy
+from fenchel.structured.rna.examples import measure
+from fenchel.structured.rna.features import names
+from fenchel.structured.rna.structures import dot_bracket, encoded, foldable, partners_of
+from tests.structured import rna_naive as naive
+
+NAMES = names()
+# Multi-branch loops, interior loops of all sorts, an unknown base, stems at both ends; with short hairpins, thousands of structures.
+CASES = [
+    ("GCAUGCAGCCUGAC", 0),
+    ("GGCACUGAGUCGAC", 1),
+    ("GGACNUCAGUGGACUC", 2),
+    ("GGGAAAACCUCUGAAAGGC", 3),
+    ("GNGCAAGC", 1),
+    ("AAAA", 3),
+    ("G", 3),
+    ("GC", 0),
+]
+
+
+def weights(seed: int, size: float = 1.0) -> np.ndarray:
+    return size * np.random.default_rng(seed).standard_normal(len(NAMES))
+
+
+def everything(sequence: str, hairpin: int):
+    """All structures as pairs and as partners, and their features, one row each."""
+    found = naive.structures(sequence, hairpin)
+    number = {name: j for j, name in enumerate(NAMES)}
+    counts = np.zeros((len(found), len(NAMES)))
+    for row, pairs in zip(counts, found, strict=True):
+        for name, count in naive.features(sequence, pairs).items():
+            row[number[name]] = count
+    return found, np.array([naive.partners(pairs, len(sequence)) for pairs in found]), counts
+
+
+ALONE = np.ones(1), [np.arange(1)]  # the weight of the only example, and which thread has it
+
+
+def case(sequence: str, hairpin: int, seed: int, missed: float = 1.0, false: float = 1.0):
+    found, ys, counts = everything(sequence, hairpin)
+    truth = np.random.default_rng(seed).integers(len(found))
+    examples = RnaFold(hairpin, missed, false).examples([sequence], [ys[truth]])
+    lost = np.array([missed * len(found[truth] - pairs) + false * len(pairs - found[truth]) for pairs in found])
+    return examples, ys, counts, counts - counts[truth], lost
+
+
+@pytest.mark.parametrize(("sequence", "hairpin"), CASES)
+def test_features_and_loss_are_those_of_the_naive_scorer(sequence, hairpin):
+    examples, ys, _, differences, lost = case(sequence, hairpin, 0, 1.5, 0.5)
+    d = np.empty(len(NAMES))
+    for y, difference, loss in list(zip(ys, differences, lost, strict=True))[:: max(1, len(ys) // 300)]:
+        assert measure(examples, 0, y, d) == pytest.approx(loss)
+        np.testing.assert_array_equal(d, difference)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("sequence", "hairpin"), CASES)
+def test_decoding_finds_the_best_of_all_structures(sequence, hairpin, seed):
+    examples, ys, counts, differences, lost = case(sequence, hairpin, seed, 2.0, 0.7)
+    w = weights(seed)
+    [y] = decode_all(examples, w, 1)
+    [place] = np.flatnonzero((ys == y).all(axis=1))
+    assert counts[place] @ w == pytest.approx((counts @ w).max(), abs=1e-9)
+    value, slope = loss_and_slope(examples, LOSSES["margin"], *ALONE, w)
+    scores = lost + differences @ w
+    assert value == pytest.approx(scores.max(), abs=1e-9)
+    assert any(np.array_equal(slope, differences[k]) for k in np.flatnonzero(scores > value - 1e-9))
+
+
+@pytest.mark.parametrize("size", [1.0, 30.0, 500.0])  # the largest are beyond floating point, unless logarithms are taken
+@pytest.mark.parametrize(("sequence", "hairpin"), CASES)
+def test_expectations_are_those_over_all_structures(sequence, hairpin, size):
+    examples, ys, _, differences, _ = case(sequence, hairpin, 1)
+    w = weights(1, size)
+    scores = differences @ w
+    total = logsumexp(scores)
+    value, slope = loss_and_slope(examples, LOSSES["likelihood"], *ALONE, w)
+    assert value == pytest.approx(total, rel=1e-10, abs=1e-9)
+    p = np.exp(scores - total)
+    np.testing.assert_allclose(slope, p @ differences, atol=1e-8)
+    paired = np.array([[(ys[:, i] == j) @ p for j in range(len(sequence))] for i in range(len(sequence))])
+    np.testing.assert_allclose(RnaFold(hairpin).pair_probabilities(sequence, w), paired, atol=1e-9)
+
+
+@pytest.mark.parametrize("gamma", [0.3, 1.0, 6.0])
+@pytest.mark.parametrize(("sequence", "hairpin"), CASES)
+def test_folding_has_the_greatest_expected_accuracy(sequence, hairpin, gamma):
+    model, w = RnaFold(hairpin), weights(2)
+    p = model.pair_probabilities(sequence, w)
+    alone = 1.0 - p.sum(axis=1)
+
+    def gain(y):
+        return sum(gamma * p[i, j] if j >= 0 else alone[i] for i, j in enumerate(y))
+
+    _, ys, _ = everything(sequence, hairpin)
+    [folded] = model.fold([sequence], w, gamma)
+    assert gain(partners_of(folded, len(sequence), "")) == pytest.approx(max(gain(y) for y in ys))
+
+
+def test_the_gradient_is_that_of_finite_differences():
+    sequences, structures = make_rna(3, length=40, seed=1)
+    examples, w = RnaFold().examples(sequences, structures), weights(3, 0.5)
+    share, split = np.full(3, 1 / 3), [np.arange(3)]
+    slope = loss_and_slope(examples, LOSSES["likelihood"], share, split, w)[1]
+    for direction in np.random.default_rng(0).standard_normal((5, len(w))):
+        up, down = (loss_and_slope(examples, LOSSES["likelihood"], share, split, w + h * direction)[0] for h in (1e-5, -1e-5))
+        assert slope @ direction == pytest.approx((up - down) / 2e-5, rel=1e-6)
+
+
+def test_logarithms_give_what_products_give():
+    # Weights for which e^score leaves the range of floating point over 200 bases, and the same structures one by one.
+    [sequence], [structure] = make_rna(1, length=200, seed=2)
+    w = np.zeros(len(NAMES))
+    w[NAMES.index("external_unpaired")] = 20.0
+    w[NAMES.index("base_pair_CG")] = 39.0
+    examples = RnaFold().examples([sequence], [structure])
+    near, far = (loss_and_slope(examples, LOSSES["likelihood"], *ALONE, v) for v in (w, w + 1e-9))
+    assert np.isfinite(near[0])
+    assert far[0] - near[0] == pytest.approx(1e-9 * near[1].sum(), abs=1e-8)
+    assert near[0] >= 0.0
+
+
+def test_plain_python_does_what_kernels_do_and_takes_a_scale():
+    """Without compilation, in a process of its own; scale·w is w with the scale in it."""
+    script = """
+import numpy as np
+from fenchel.structured.rna import RnaFold
+w = np.random.default_rng(0).standard_normal(336)
+examples = RnaFold(1).examples(["GGACUCAGU"], ["(.)(....)"])
+y, d = np.empty(9, dtype=np.int64), np.empty(336)
+examples.decode(0, w, 1.7, 1.0, y)
+examples.difference(0, y, d)
+print(examples.loss(0, y) + 1.7 * examples.dot(0, d, w), examples.expected(0, w, 1.7, d), d @ w)
+"""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    examples, w = RnaFold(1).examples(["GGACUCAGU"], ["(.)(....)"]), weights(0)
+    margin = loss_and_slope(examples, LOSSES["margin"], *ALONE, 1.7 * w)[0]
+    likelihood, slope = loss_and_slope(examples, LOSSES["likelihood"], *ALONE, 1.7 * w)
+    assert [float(number) for number in run.stdout.split()] == pytest.approx([margin, likelihood, slope @ w])
+
+
+bases = st.text("ACGUN", min_size=1, max_size=40)
+
+
+@given(bases, st.integers(0, 4), st.data())
+@settings(max_examples=60, deadline=None)
+def test_what_is_left_of_a_structure_can_be_had(sequence, least, data):
+    partners, opened = [-1] * len(sequence), []
+    for p in range(len(sequence)):
+        move = data.draw(st.sampled_from("(.)"))
+        if move == "(":
+            opened.append(p)
+        elif move == ")" and opened:
+            q = opened.pop()
+            partners[p], partners[q] = q, p
+    text = dot_bracket(partners)
+    given = partners_of(text, len(sequence), "it")
+    assert given.tolist() == partners
+    pairs = [(p, q) for p, q in enumerate(partners) if q > p]
+    assert partners_of(pairs, len(sequence), "it").tolist() == partners == partners_of(partners, len(sequence), "it").tolist()
+    kept = foldable(encoded(sequence, "it"), given, least).tolist()
+    left = {(p, q) for p, q in enumerate(kept) if q > p}
+    assert left <= set(pairs)
+    assert all(sequence[p] + sequence[q] in naive.CANONICAL and q - p > least for p, q in left)
+    assert all(naive.size(left, pair) <= 30 for pair in left if len(naive.inside(left, pair)) == 1)
+
+
+def test_of_a_loop_too_long_the_side_with_fewer_pairs_goes():
+    sequence = "GGG" + "A" * 40 + "GGAAAACC" + "CCC"
+    structure = "(((" + "." * 40 + "((....))" + ")))"
+    kept = foldable(encoded(sequence, ""), partners_of(structure, len(sequence), ""), 3)
+    assert dot_bracket(kept.tolist()) == "(((" + "." * 48 + ")))"
+
+
+@pytest.mark.parametrize(
+    ("X", "Y", "message"),
+    [
+        ("ACGU", None, "X is a single string"),
+        ([], None, "no sequences"),
+        (["ACGU", ""], None, "sequence 1 has 0 bases"),
+        (["A" * 5001], None, "sequence 0 has 5001 bases"),
+        (["ACGU", "AC-U"], None, "sequence 1, position 2: '-' is no base"),
+        ([5], None, "sequence 0 is of type int"),
+        (["ACGU"], ["....", "...."], "1 sequences and outputs for 2"),
+        (["ACGU"], ["..."], "structure 0 is of length 3, and its sequence of length 4"),
+        (["ACGU"], ["(..."], r"structure 0, position 0: '\(' is never closed"),
+        (["ACGU"], ["..)."], r"structure 0, position 2: '\)' closes nothing"),
+        (["ACGU"], ["[..]"], r"structure 0, position 0: '\['"),
+        (["ACGU"], [[(0, 2), (1, 3)]], "structure 0, position 2: its pair with 0 crosses another"),
+        (["ACGU"], [[(0, 2), (2, 3)]], "structure 0, position 2: it pairs with 0 and with 3"),
+        (["ACGU"], [[(0, 4)]], r"the pair \(0, 4\) has no place"),
+        (["ACGU"], [[2, -1, 3, -1]], "structure 0, position 0: it pairs with 2, which does not pair with 0"),
+        (["ACGU"], [[0.5, 1, 2, 3]], "whole numbers"),
+        (["ACGU"], [object()], "structure 0 is neither"),
+    ],
+)
+def test_what_cannot_be_folded_is_refused_with_its_place(X, Y, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        RnaFold().examples(X, Y)
+
+
+@pytest.mark.parametrize(
+    "options", [{"hairpin": -1}, {"hairpin": 2.5}, {"hairpin": True}, {"missed": -1.0}, {"false": "1"}, {"missed": math.nan}]
+)
+def test_options_that_mean_nothing_are_refused(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        RnaFold(**options)
+
+
+def test_models_come_back_from_json_and_nothing_else_does():
+    model = RnaFold(2, 1.5, 0.5)
+    assert RnaFold.from_json(json.loads(json.dumps(model.to_json()))) == model
+    for wrong in ({}, {"hairpin": 3}, {**model.to_json(), "more": 1}, {**model.to_json(), "hairpin": "3"}, [3, 1.0, 1.0]):
+        with pytest.raises(ValueError, match=r"hairpin"):
+            RnaFold.from_json(wrong)
+
+
+def test_accuracy_counts_pairs_over_all_and_by_sequence():
+    truths, predictions = ["((...))", "......."], ["(.....)", "(.....)"]
+    assert accuracy(truths, predictions) == (0.5, 0.5)
+    assert accuracy(truths, predictions, "sequences") == (0.75, 0.5)
+
+
+@pytest.mark.parametrize("loss", ["likelihood", "margin"])
+def test_the_estimator_learns_planted_structures(loss):
+    sequences, structures = make_rna(30, length=40, seed=3)
+    folder = RnaFolder(loss, l2=0.1, tol=0.02).fit(sequences[:20], structures[:20])
+    assert folder.converged_
+    assert len(folder.coef_) == len(folder.model_.feature_names) == 336
+    blind = accuracy(structures[20:], RnaFold().fold(sequences[20:], np.zeros(336))).f1
+    assert folder.score(sequences[20:], structures[20:]) > blind + 0.1
+    assert clone(folder).get_params() == folder.get_params()

@@ -1,0 +1,163 @@
+"""RNA files: what is written comes back, what is wrong is refused with file and line, hostile tars do no harm."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fenchel import plots
+from fenchel.datasets import RnaRecord, make_rna, read_bpseq, read_dbn, write_dbn
+
+DATA = Path(os.environ.get("FENCHEL_DATA", ""), "structured")
+
+
+def bpseq(record: RnaRecord) -> bytes:
+    partners, opened = [0] * len(record.sequence), []
+    for p, mark in enumerate(record.structure):
+        if mark == "(":
+            opened.append(p)
+        elif mark == ")":
+            q = opened.pop()
+            partners[p], partners[q] = q + 1, p + 1
+    return "".join(f"{p + 1} {base} {q}\n" for p, (base, q) in enumerate(zip(record.sequence, partners, strict=True))).encode()
+
+
+def planted() -> list[RnaRecord]:
+    sequences, structures = make_rna(3, length=30)
+    return [RnaRecord(f"rna{k}", *both) for k, both in enumerate(zip(sequences, structures, strict=True))]
+
+
+def pack(path: Path, members: dict[str, bytes], mode: str = "w") -> Path:
+    with tarfile.open(path, mode) as archive:
+        for name, text in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text)
+            archive.addfile(info, io.BytesIO(text))
+    return path
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".xz", ".bz2"])
+def test_dot_bracket_files_come_back(tmp_path, ending):
+    write_dbn(tmp_path / f"a.dbn{ending}", planted())
+    assert read_dbn(tmp_path / f"a.dbn{ending}") == planted()
+
+
+@given(st.lists(st.tuples(st.text("ab c", max_size=5), st.text("ACGUN", min_size=1, max_size=9)), max_size=5))
+@settings(max_examples=30, deadline=None)
+def test_whatever_is_written_comes_back(rows):
+    text = "".join(f">{name}\n{sequence}\n{'.' * len(sequence)}\n" for name, sequence in rows)
+    assert read_dbn(io.BytesIO(text.encode())) == [(name.strip(), sequence, "." * len(sequence)) for name, sequence in rows]
+
+
+@pytest.mark.parametrize("form", ["folder", "a.tar", "a.tar.gz", "a.tar.xz", "single"])
+def test_bpseq_comes_from_files_folders_and_tars(tmp_path, form):
+    files = {f"{record.name}.bpseq": bpseq(record) for record in planted()}
+    if form == "folder":
+        for name, text in files.items():
+            (tmp_path / f"{name}.gz").write_bytes(gzip.compress(text))
+        assert read_bpseq(tmp_path) == planted()
+    elif form == "single":
+        (tmp_path / "rna0.bpseq").write_bytes(b"Filename: rna0\nOrganism: none\n\n" + files["rna0.bpseq"])
+        assert read_bpseq(tmp_path / "rna0.bpseq") == planted()[:1]
+    else:
+        mode = {".gz": "w:gz", ".xz": "w:xz"}.get(Path(form).suffix, "w")
+        assert read_bpseq(pack(tmp_path / form, {f"some/{name}": text for name, text in files.items()}, mode)) == planted()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"GGG\n...\n", "line 1: a record begins with '>'"),
+        (b">a\nGGG\n...\n>b\nGG\n", "line 4: the file ends within this record"),
+        (b">a\n\nGGG\n..\n", "line 4: 2 marks for a sequence of 3 bases"),
+        (b">a\nGG\xff\n...\n", "line 2: this is no plain text"),
+        (lzma.compress(b">a\nGGG\n...\n" * 100)[:-30], "damaged or cut short"),
+        (b">a\n" + b"G" * (1 << 20), "line 2: the file or its line is too long"),
+    ],
+)
+def test_wrong_dot_bracket_files_are_refused_with_their_line(tmp_path, text, message):
+    (tmp_path / "wrong.dbn").write_bytes(text)
+    with pytest.raises(ValueError, match=f"wrong.dbn, {message}" if message.startswith("line") else message):
+        read_dbn(tmp_path / "wrong.dbn")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"1 G 0\n3 A 0\n", "line 2: position 3 follows 1"),
+        (b"1 G 0\n2 A\n", "line 2: '2 A' is not of the form"),
+        (b"1 G 0\n2 A 99999999999999999999\n", "line 2: .* is not of the form"),
+        (b"nothing here\n", "there is no line of the form"),
+        (b"1 G 3\n2 A 4\n3 C 1\n4 U 2\n", "position 2: its pair with 0 crosses another"),
+        (b"1 G 3\n2 A 0\n3 C 0\n", "position 0: it pairs with 2, which does not pair with 0"),
+    ],
+)
+def test_wrong_bpseq_files_are_refused_with_their_line(tmp_path, text, message):
+    (tmp_path / "wrong.bpseq").write_bytes(text)
+    with pytest.raises(ValueError, match=f"wrong.bpseq.*{message}"):
+        read_bpseq(tmp_path / "wrong.bpseq")
+
+
+def test_a_tar_is_read_in_place_and_only_its_ordinary_files(tmp_path):
+    path = tmp_path / "hostile.tar"
+    with tarfile.open(path, "w") as archive:
+        link = tarfile.TarInfo("link.bpseq")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+        text = bpseq(planted()[0])
+        info = tarfile.TarInfo("../../outside.bpseq")
+        info.size = len(text)
+        archive.addfile(info, io.BytesIO(text))
+    assert [record.name for record in read_bpseq(path)] == ["outside"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["hostile.tar"]
+
+
+def test_what_is_no_tar_or_has_no_bpseq_is_refused(tmp_path):
+    (tmp_path / "no.tar").write_bytes(b"hello" * 500)
+    with pytest.raises(ValueError, match=r"no.tar is damaged or no tar"):
+        read_bpseq(tmp_path / "no.tar")
+    with pytest.raises(ValueError, match=r"empty.tar has no .bpseq files"):
+        read_bpseq(pack(tmp_path / "empty.tar", {"a.txt": b""}))
+    with pytest.raises(FileNotFoundError, match=r"no .bpseq files"):
+        read_bpseq(tmp_path)
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        read_bpseq(tmp_path / "absent.bpseq")
+
+
+def test_a_tar_that_unpacks_without_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("fenchel.datasets.rna.MOST_BYTES", 1000)
+    with pytest.raises(ValueError, match="unpacks to more than"):
+        read_bpseq(pack(tmp_path / "bomb.tar.xz", {"a.txt": bytes(10_000)}, "w:xz"))
+
+
+def test_a_record_that_would_not_come_back_is_not_written(tmp_path):
+    with pytest.raises(ValueError, match="a record needs"):
+        write_dbn(tmp_path / "a.dbn", [("a", "GGG", "..")])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not (DATA / "rna_s151rfam.dbn.xz").exists(), reason="FENCHEL_DATA has no S-151")
+def test_both_forms_of_s151_are_the_same():
+    one = {record.name.split()[0]: record[1:] for record in read_dbn(DATA / "rna_s151rfam.dbn.xz")}
+    two = {record.name: record[1:] for record in read_bpseq(DATA / "rna_s151rfam_bpseq.tar.xz")}
+    assert len(one) == 151
+    assert one == two
+
+
+def test_arcs_show_which_pairs_are_shared():
+    pytest.importorskip("matplotlib")
+    axes = plots.arcs("GGGAAACCC", "(((...)))", "((.....))")
+    above, below = ([arc for arc in axes.patches if arc.theta1 == side] for side in (0, 180))
+    assert (len(above), len(below)) == (3, 2)
+    shared, own = above[0].get_edgecolor(), above[2].get_edgecolor()
+    assert shared != own
+    assert {arc.get_edgecolor() for arc in below} == {shared}
+    assert [arc.width for arc in above] == [8, 6, 4]
