@@ -28,8 +28,11 @@ class Text(NamedTuple):
     Y: Any
 
 
+FOLDER = Path(os.environ.get("FENCHEL_DATA", "")) / "structured"
+
+
 def load(part: str) -> Text:
-    path = Path(os.environ.get("FENCHEL_DATA", "")) / "structured" / f"seq_conll2000_{part}.txt.xz"
+    path = FOLDER / f"seq_conll2000_{part}.txt.xz"
     words, pos, chunks = fl.datasets.read_conll(path)
     return Text(fl.structured.token_features(w=words, pos=pos), chunks)
 
@@ -104,6 +107,9 @@ def margin(train: Text, test: Text) -> Run:
 
 
 def run() -> None:
+    if not (FOLDER / "seq_conll2000_train.txt.xz").exists():
+        print("CoNLL-2000 is not in $FENCHEL_DATA/structured: nothing to run.")
+        return
     train, test = load("train"), load("test")
     theirs = crfsuite(train, test)
     runs = [theirs, *(likelihood(train, test, theirs.objective, threads) for threads in (1, 2)), margin(train, test)]
