@@ -18,7 +18,8 @@ from fenchel.registry import checked_choice
 from fenchel.structured.base import LIKELIHOOD, MARGIN, Model
 from fenchel.structured.chain import stored
 from fenchel.structured.chain.emissions import Emissions
-from fenchel.structured.chain.examples import ChainExamples
+from fenchel.structured.chain.examples import ChainExamples, tag_probabilities
+from fenchel.structured.chain.scores import token_accuracy
 from fenchel.structured.chain.tags import Tag, check_sizes, checked_tags, distinct, numbered
 from fenchel.structured.chain.tokens import (
     Tokens,
@@ -147,6 +148,17 @@ class Chain(Model):
     def output(self, examples: Any, i: int, y: np.ndarray) -> list[Tag]:
         """The tags of a sentence."""
         return [self.tags[k] for k in y.tolist()]
+
+    def score(self, truths: Any, outputs: Any) -> float:
+        """The share of tags that are right."""
+        return token_accuracy(truths, outputs)
+
+    def marginals(self, X: Any, w: np.ndarray) -> list[np.ndarray]:
+        """For every sentence the probability of each tag at each token, a row a token, under weights learnt by likelihood."""
+        examples = self.examples(X)
+        found = np.empty((int(examples.sentences[-1]), len(self.tags)))
+        tag_probabilities(examples, np.ascontiguousarray(w, dtype=np.float64), found)
+        return np.split(found, examples.sentences[1:-1].astype(np.int64))
 
     def named(self, w: np.ndarray) -> dict[str, dict[Any, float]]:
         """What each weight is of: "emissions" by (attribute, tag), "transitions" by (tag, next tag), "starts" and "stops" by tag.
