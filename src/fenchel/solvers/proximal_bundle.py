@@ -128,9 +128,9 @@ RULES: dict[str, Any] = {"centred": Centred, "printed": Printed}
 
 @solver("proximal-bundle", needs=(ridge,))
 def proximal_bundle(
-    problem: Any, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, rule: str = "centred", planes: int = 300
+    problem: Any, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, rule: str = "centred", planes: int | None = None
 ) -> Iterator[Iterate]:
-    """Cutting planes around a centre, one pass each, for weak regularization: any loss, ridge penalty; keeps so many ``planes``."""
+    """Cutting planes around a centre, one pass each, for weak regularization: any loss, ridge penalty; ``planes`` is how many are kept."""
     checked_choice("rule", rule, RULES)
     search = Search(problem, start, accuracy, planes, programmes=2)
     steps = RULES[rule](search, {} if start is None else start.state)
