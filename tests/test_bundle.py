@@ -220,7 +220,7 @@ def test_nothing_to_learn_ends_by_itself():
 def test_an_oracle_below_the_zero_plane_is_refused(solver, options, monkeypatch):
     problem = Opaque(flatter(6)[0])
     monkeypatch.setattr(problem, "mean_loss", lambda z: -0.1)
-    with pytest.raises(ValueError, match="nowhere negative, and here is one of -0.1"):
+    with pytest.raises(ValueError, match=r"nowhere negative, and here is one of -0\.1"):
         steps(problem, solver, 1, **options)
 
 
