@@ -1,7 +1,7 @@
 """Bundle methods: their quadratic programme against DAQP and quadprog, and the best objective after so many passes as λ weakens.
 
 ``python benchmarks/bundle.py programme`` or ``... objective`` prints one of the two tables, with names of data sets those rows only.
-A row "behind" counts the columns in which ``proximal-bundle`` is more than 1% above the better of the other two.
+"behind" counts the columns in which ``proximal-bundle`` is more than 1% above the better of the other two.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def objective(names: tuple[str, ...]) -> None:
                 values = [problem.objective(it.w, it.z) for it in steps(problem, way, max(CALLS))]
                 found[way] = [values[min(k, len(values)) - 1] for k in CALLS]
             behind = sum(x > 1.01 * min(a, b) for a, b, x in zip(*found.values(), strict=True))
-            rows.append([l2, *(" / ".join(f"{v:.4g}" for v in column) for column in zip(*found.values(), strict=True)), behind])
-        show(f"{name}: best objective, {' / '.join(WAYS)}", ["l2", *(f"{k} passes" for k in CALLS), "behind"], rows)
+            rows += [[l2, way, *(f"{v:.4g}" for v in values), behind if way == "default" else ""] for way, values in found.items()]
+        show(f"{name}: best objective", ["l2", "method", *(f"{k} passes" for k in CALLS), "behind"], rows)
 
 
 def main() -> None:

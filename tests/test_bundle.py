@@ -199,10 +199,29 @@ def test_an_oracle_is_all_that_is_asked_for(solver, options):
         assert (opaque.accesses, plain.lower_bound) == (14 * opaque.passes, opaque.lower_bound)
 
 
+@pytest.mark.parametrize("scale", [1e-160, 1e160])
+@pytest.mark.parametrize(("solver", "options"), RULES)
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_rows_out_of_all_proportion_come_to_an_end(solver, options, scale):
+    X, y = data("binary")
+    problem = fl.Problem(scale * X, y, fl.Hinge(), fl.L2(1e-3))
+    result = fl.minimize(problem, solver, tol=0.0, max_passes=5, **options)
+    assert result.objective <= problem.objective_at_zero
+    assert result.dual_objective <= result.objective
+
+
 def test_nothing_to_learn_ends_by_itself():
     problem = fl.Problem(np.eye(3), np.zeros(3), fl.Absolute(), fl.L2(0.1))
     for solver, options in RULES:
         assert len(steps(problem, solver, 5, **options)) == 1
+
+
+@pytest.mark.parametrize(("solver", "options"), RULES)
+def test_an_oracle_below_the_zero_plane_is_refused(solver, options, monkeypatch):
+    problem = Opaque(flatter(6)[0])
+    monkeypatch.setattr(problem, "mean_loss", lambda z: -0.1)
+    with pytest.raises(ValueError, match=r"nowhere negative, and here is one of -0\.1"):
+        steps(problem, solver, 1, **options)
 
 
 def test_options_that_make_no_sense_are_refused():

@@ -181,5 +181,7 @@ def test_a_loss_of_ones_own_gets_the_papers_step_rule():
 
 def test_a_loss_without_a_conjugate_is_told_which_solvers_take_it():
     X, y = data("real")
-    with pytest.raises(ValueError, match="sdca needs a loss with a conjugate, and Pseudo has none: use solver='fista' or 'lbfgs'"):
+    with pytest.raises(
+        ValueError, match="sdca needs a loss with a conjugate, and Pseudo has none: use solver='bundle' or 'fista' or 'lbfgs'"
+    ):
         fl.minimize(fl.Problem(X, y, Pseudo(), fl.L2(1.0)), "sdca")

@@ -46,10 +46,12 @@ class Search:
         self.looks = 0
 
     def look(self) -> Look:
-        """Evaluate the next point; the zero plane is why losses must not be negative."""
+        """Evaluate the next point."""
         w, problem = self.next, self.problem
         z = problem.predict(w.reshape(problem.shape))
         loss = problem.mean_loss(z)
+        if loss < 0.0:
+            raise ValueError(f"Bundle methods need a loss that is nowhere negative, and here is one of {loss:.3g}: add a constant to it.")
         _, v = problem.loss_gradient(z)
         a = -v.reshape(-1)
         self.looks += 1

@@ -83,7 +83,7 @@ class Centred:
             found = self._minimise()
             self.trial = found.heights
             self.promised = self.search.objective - float(found.heights.max()) - 0.5 * self.search.l2 * float(found.w @ found.w)
-            if self.promised >= enough or self.mu <= PROMISE * self.search.l2:
+            if not (self.promised < enough and self.mu > PROMISE * self.search.l2):
                 return found.w
             self.mu *= NEARER
 
