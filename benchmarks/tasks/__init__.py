@@ -1,1 +1,1 @@
-"""Tasks with structured outputs, from their files to a score on data held out."""
+"""The tasks of ``benchmarks/structured.py``, one file each with a function ``run()`` that prints a table."""

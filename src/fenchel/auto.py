@@ -13,6 +13,7 @@ from fenchel.problem import Problem
 from fenchel.solvers import solvers
 
 SMALL = 100_000  # entries of X
+FEW_WEIGHTS = 10_000  # of a structured model
 WELL_CONDITIONED = 2.0  # R²/(λγm) up to which plain SDCA needs no help
 NARROW = 0.1  # of the spread of labels: where curvature is confined to so little, Newton steps overshoot it
 CROWDED_CONDITIONED = 0.1  # the same where rows share most coordinates
@@ -85,9 +86,16 @@ RULES = (
     Rule("lbfgs", {}, lambda problem: True, "the same, with a regularizer in which the weights meet"),
 )
 
+
+def few_weights(problem: Any) -> bool:
+    """So few weights that a model of planes learns more from a pass than steps on single examples do."""
+    return bool(problem.n <= FEW_WEIGHTS)
+
+
 STRUCTURED_RULES = (
     Rule("lbfgs", {}, lambda problem: problem.likelihood, "smooth: quasi-Newton steps need the fewest decodings of every example"),
     Rule("fista", {}, lambda problem: problem.likelihood, "the same with a penalty that has corners"),
+    Rule("proximal-bundle", {}, few_weights, "a margin in few weights: cutting planes around the best point, however weak the penalty"),
     Rule("block-frank-wolfe", {}, lambda problem: True, "a margin: dual ascent learns from every example it decodes"),
 )
 

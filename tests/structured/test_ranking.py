@@ -20,6 +20,7 @@ from fenchel.structured.ranking import Ranking, grouped, letor_scores, ndcg, nor
 from fenchel.structured.ranking.assignment import assigned, best_order
 from fenchel.structured.ranking.model import COEFFICIENTS
 from fenchel.weights import Plain
+from tests.structured import laws
 
 FEATURES = 3
 depths = st.sampled_from([1, 2, 3, None])
@@ -69,9 +70,7 @@ def test_decoding_finds_the_best_of_all_permutations(grades, k, name, w, seed):
     truth = np.mean([np.array(c)[ranks(order)] for order in right_rankings(grades)], axis=0)
     y, d = np.empty(n, dtype=np.int64), np.empty(n)
     for cost, scale in ((0.0, 1.0), (1.0, 1.0), (1.0, 0.3)):
-        best = max(
-            cost * (1.0 - naive_ndcg(grades, order, k)) + scale * (np.array(c)[ranks(order)] - truth) @ X @ w for order in every
-        )
+        best = max(cost * (1.0 - naive_ndcg(grades, order, k)) + scale * (np.array(c)[ranks(order)] - truth) @ X @ w for order in every)
         examples.decode(0, w, scale, cost, y)
         assert sorted(y.tolist()) == list(range(n))
         examples.difference(0, y, d)
@@ -152,6 +151,18 @@ def test_the_problem_is_the_mean_of_brute_force_losses(kind):
         assert problem.objective(result.w + 0.1 * rng.standard_normal(FEATURES)) >= result.dual_objective
 
 
+def test_compiled_answers_equal_those_of_enumeration():
+    X, Y = some_queries(seed=3)
+    every = [[np.array(y) for y in itertools.permutations(range(len(grades)))] for grades in Y]
+    for model in (Ranking(), Ranking(2, "linear")):
+        examples = model.fitted(X, Y).examples(X, Y)
+        for size in (0.0, 0.1, 3.0):
+            w = size * np.random.default_rng(1).standard_normal(FEATURES)
+            laws.check_decoding(examples, every, w)
+            laws.check_margin(examples, every, w)
+    laws.check_truth(Ranking().fitted(X, Y).examples(X, Y), [ranks(np.argsort(-grades, kind="stable")) for grades in Y])
+
+
 def test_products_with_the_documents():
     X, Y = some_queries()
     examples = Ranking().fitted(X, Y).examples(X, Y)
@@ -195,7 +206,7 @@ def naive_letor(grades, k=None):
         if g >= 1:
             hits += 1
             precision += hits / (place + 1)
-    return {"map": precision / hits if hits else 0.0, "mean ndcg": sum(at) / len(at)} | {
+    return {"map": precision / hits if hits else 0.0, "mean_ndcg": sum(at) / len(at)} | {
         f"ndcg@{k}": at[k - 1] if k <= len(at) else 0.0 for k in range(1, 11)
     }
 
@@ -229,6 +240,14 @@ def test_ndcg_leaves_out_queries_without_relevant_documents():
     assert ndcg(y, scores, [1, 1, 2, 2]) == ndcg(y[:2], scores[:2])
     with pytest.raises(ValueError, match="No query has a relevant document"):
         ndcg([0, 0], [1.0, 2.0])
+
+
+def test_the_score_of_rankings_is_their_ndcg():
+    X, Y = some_queries()
+    model, w = Ranking(3).fitted(X, Y), np.array([1.0, 0.5, -1.0])
+    outputs = [np.argsort(-(block @ w), kind="stable") for block in X]
+    qid = np.repeat(np.arange(len(Y)), [len(grades) for grades in Y])
+    assert model.score(Y, outputs) == pytest.approx(ndcg(np.concatenate(Y), np.concatenate(X) @ w, qid, 3))
 
 
 # ---- documents, pairs, scales ----
@@ -270,14 +289,18 @@ def test_pairs_are_drawn_within_bounds(sizes, most, seed):
     qid = np.repeat(np.arange(len(sizes)), sizes)
     y = rng.integers(0, 3, len(qid))
     y[np.unique(qid, return_index=True)[1]] = 5
-    X = np.arange(float(len(qid)))[:, None] ** 2  # differences tell which pair it is
+    X = 2.0 ** np.arange(len(qid))[:, None]  # differences tell which pair it is
     real = {(X[i, 0] - X[j, 0], qid[i]) for i in range(len(y)) for j in range(len(y)) if qid[i] == qid[j] and y[i] > y[j]}
+    if len(sizes) > most:
+        with pytest.raises(ValueError, match="at least one pair for each"):
+            pairwise(X, y, qid, most=most)
+        return
     if len(real) > most:
         with pytest.warns(UserWarning, match="are more than most"):
             pairs = pairwise(X, y, qid, most=most, seed=seed)
     else:
         pairs = pairwise(X, y, qid, most=most, seed=seed)
-    assert len(pairs.y) <= max(most, len(sizes))
+    assert len(pairs.y) <= most
     assert len(pairs.y) == len(real) or len(pairs.y) > most - len(sizes)
     assert set((pairs.X[:, 0] * pairs.y).tolist()) <= {difference for difference, _ in real}
     assert len(set((pairs.X[:, 0] * pairs.y).tolist())) == len(pairs.y), "no pair twice"

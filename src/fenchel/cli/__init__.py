@@ -14,7 +14,23 @@ from typing import Annotated
 import typer
 
 import fenchel
-from fenchel.cli import compare, convert, datasets, demo, errors, evaluate, export, fold, info, inverse_time, path, predict, rank, tag, train
+from fenchel.cli import (
+    compare,
+    convert,
+    datasets,
+    demo,
+    errors,
+    evaluate,
+    export,
+    fold,
+    info,
+    inverse_time,
+    path,
+    predict,
+    rank,
+    tag,
+    train,
+)
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "train": train.command,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,7 +22,7 @@ Rna = Annotated[
 ]
 Sequences = Annotated[
     str,
-    typer.Argument(metavar="DATA", help="RNA: FASTA, dot-bracket or .bpseq files; or a sequence itself, such as GGGAAACCC.", show_default=False),
+    typer.Argument(metavar="DATA", help="FASTA, dot-bracket or .bpseq files; or a sequence itself, such as GGGAAACCC.", show_default=False),
 ]
 
 
@@ -56,8 +55,7 @@ def train_folder(
 
     checked_place(model, data)
     records = fl.datasets.read_rna(data)
-    show = progress if progress is not None else sys.stderr.isatty() and not quiet
-    run = limits(solver, tol, max_passes, time_limit, seed, threads, show)
+    run = limits(solver, tol, max_passes, time_limit, seed, threads, progress, quiet)
     estimator = fl.RnaFolder(loss, l2=l2, gamma=gamma, **run)
     sequences, structures = [record.sequence for record in records], [record.structure for record in records]
     bare = next((record.name for record in records if not record.structure), None)
@@ -75,7 +73,7 @@ def predict(
     gamma: Annotated[float | None, typer.Option(help="In place of the one the model was trained with.")] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw the pairs of one RNA as arcs, above the known ones if there are any.", rich_help_panel=opt.OUTPUT),
+        typer.Option(metavar="FILE", help="Draw the pairs of one RNA as arcs, the known ones below.", rich_help_panel=opt.OUTPUT),
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -129,7 +127,7 @@ def evaluate(model: opt.Model, data: Rna, as_json: opt.Json = False) -> None:
     judge({"sequences": len(records), "pairs": pairs, "sensitivity": found.sensitivity, "ppv": found.ppv, "f1": found.f1}, as_json)
 
 
-def _sequences(data: str) -> list:
+def _sequences(data: str) -> list[Any]:
     import fenchel as fl
 
     if data.isalpha() and not Path(data).exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +16,11 @@ from fenchel.cli.screen import passes, print_facts, print_json, say
 KEYS = ("objective", "dual_objective", "gap", "converged", "solver")
 
 
-def limits(solver: str, tol: float, max_passes: float, time_limit: float | None, seed: int, threads: int | None, show: bool) -> dict[str, Any]:
-    """The options that say how long to learn, as estimators name them."""
+def limits(
+    solver: str, tol: float, max_passes: float, time_limit: float | None, seed: int, threads: int | None, progress: bool | None, quiet: bool
+) -> dict[str, Any]:
+    """The options that say how to learn and for how long, as estimators name them."""
+    show = progress if progress is not None else sys.stderr.isatty() and not quiet
     found: dict[str, Any] = {"solver": solver, "tol": tol, "max_passes": max_passes, "time_limit": time_limit}
     return {**found, "random_state": seed, "n_jobs": threads, "verbose": int(show)}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -55,8 +54,7 @@ def train_ranker(
 
     checked_place(model, data)
     rows = _read(data)
-    show = progress if progress is not None else sys.stderr.isatty() and not quiet
-    run = limits(solver, tol, max_passes, time_limit, seed, threads, show)
+    run = limits(solver, tol, max_passes, time_limit, seed, threads, progress, quiet)
     estimator = fl.Ranker(loss, k=k, l2=l2, normalize=normalize, **run)
     counts = {"queries": len(np.unique(rows.qid)), "documents": rows.X.shape[0], "features": rows.X.shape[1]}
     train(estimator, lambda: estimator.fit(rows.X, rows.y, qid=rows.qid), counts, model, as_json, quiet)

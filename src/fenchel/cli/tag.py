@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,7 +34,7 @@ def train_tagger(
         typer.Option(help="Attributes of a token, with spaces between: 'w[0] w[-1]|w[0] pos[0] w[0].suffix3'. Columns are w, pos, c2, ..."),
     ] = None,
     solver: opt.Solver = "auto",
-    tol: opt.Tol = 1e-3,
+    tol: opt.Tol = 1e-4,
     max_passes: opt.MaxPasses = 1000.0,
     time_limit: opt.TimeLimit = None,
     seed: opt.Seed = 0,
@@ -58,9 +57,8 @@ def train_tagger(
     *columns, tags = fl.datasets.read_conll(data)
     if not columns:
         raise ValueError(f"{data} has one column alone: there must be words, and their tags in the last column.")
-    show = progress if progress is not None else sys.stderr.isatty() and not quiet
     wanted = None if templates is None else templates.split()
-    run = limits(solver, tol, max_passes, time_limit, seed, threads, show)
+    run = limits(solver, tol, max_passes, time_limit, seed, threads, progress, quiet)
     estimator = fl.Tagger(wanted, loss=loss, l2=l2, l1=l1, **run)
     counts = {"sentences": len(tags), "tokens": sum(map(len, tags)), "tags": len({tag for sentence in tags for tag in sentence})}
     train(estimator, lambda: estimator.fit(_sentences(columns), tags), counts, model, as_json, quiet)

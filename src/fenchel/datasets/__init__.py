@@ -28,7 +28,7 @@ from fenchel.datasets.conll import read_conll, write_conll
 from fenchel.datasets.data import Data
 from fenchel.datasets.formats import read, write
 from fenchel.datasets.generate import make_gaussians, make_text, make_wide, with_noise_features
-from fenchel.datasets.rna import RnaRecord, read_bpseq, read_dbn, write_dbn
+from fenchel.datasets.rna import RnaRecord, read_bpseq, read_dbn, read_rna, write_dbn
 from fenchel.datasets.store.fetch import ChecksumError
 from fenchel.datasets.store.store import Listing, available, load, path
 from fenchel.datasets.structures import make_ranking, make_rna, make_sequences
@@ -56,6 +56,7 @@ __all__ = [
     "read_bpseq",
     "read_conll",
     "read_dbn",
+    "read_rna",
     "read_svmlight",
     "with_noise_features",
     "write",

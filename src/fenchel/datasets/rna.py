@@ -29,6 +29,45 @@ class RnaRecord(NamedTuple):
     structure: str
 
 
+def read_rna(path: str | os.PathLike[str]) -> list[RnaRecord]:
+    """RNA from a file of any kind: .bpseq files, folders and tars of them, else dot-bracket or FASTA, whose structures are empty.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.fasta").write_text(">one\\nGGGA\\nAACCC\\n>two\\nGAAAC\\n")
+    ...     [record.sequence for record in read_rna(Path(folder, "a.fasta"))]
+    ['GGGAAACCC', 'GAAAC']
+    """
+    place = Path(path)
+    if place.is_dir() or is_tar(place) or _stem(place.name) is not None:
+        return read_bpseq(place)
+    with open_binary(place) as (file, _):
+        lines = [line for _, line in _lines(file, os.fspath(path)) if line]
+    marked = any(line[0] in ".(" and not line.startswith(">") for line in lines)
+    return read_dbn(place) if marked else _fasta(lines, os.fspath(path))
+
+
+def _fasta(lines: list[str], place: str) -> list[RnaRecord]:
+    """Names and sequences, which may go over several lines."""
+    if not lines or not lines[0].startswith(">"):
+        raise ValueError(f"{place} is neither FASTA nor dot-bracket: a record begins with '>' and its name.")
+    found: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if line.startswith(">"):
+            found.append((line[1:].strip(), []))
+        else:
+            found[-1][1].append(line)
+    empty = next((name for name, parts in found if not parts), None)
+    if empty is not None:
+        raise ValueError(f"{place}: {empty} has no sequence.")
+    return [RnaRecord(name, "".join(parts), "") for name, parts in found]
+
+
+def is_tar(path: Path) -> bool:
+    """Whether the name is that of an archive."""
+    return ".tar" in path.suffixes or path.suffix in (".tgz", ".txz")
+
+
 def read_dbn(path: str | os.PathLike[str] | IO[bytes]) -> list[RnaRecord]:
     """The records of a dot-bracket file, which may be compressed (.gz, .bz2, .xz).
 
@@ -87,7 +126,7 @@ def read_bpseq(path: str | os.PathLike[str]) -> list[RnaRecord]:
         if not files:
             raise FileNotFoundError(f"{path} has no .bpseq files: check the path.")
         return [_read_one(file) for file in files]
-    if ".tar" in path.suffixes or path.suffix in (".tgz", ".txz"):
+    if is_tar(path):
         return sorted(_members(path))
     return [_read_one(path)]
 

@@ -16,13 +16,16 @@ from fenchel.estimators.lasso_cv import ElasticNetCV, LassoCV
 from fenchel.estimators.linear import LinearClassifier, LinearRegressor
 from fenchel.estimators.logistic import LogisticRegression
 from fenchel.estimators.logistic_cv import LogisticRegressionCV
+from fenchel.estimators.ranker import Ranker
 from fenchel.estimators.ridge import Ridge
 from fenchel.estimators.ridge_cv import RidgeCV
+from fenchel.estimators.rna_folder import RnaFolder
 from fenchel.estimators.sgd import SGDClassifier, SGDRegressor
 from fenchel.estimators.structured import ConditionalRandomField, StructuredSVM
 from fenchel.estimators.svm import LinearSVC, LinearSVR
+from fenchel.estimators.tagger import Tagger
 
-STRUCTURED = ("ConditionalRandomField", "StructuredSVM")  # their X are no matrices of rows
+STRUCTURED = ("ConditionalRandomField", "Ranker", "RnaFolder", "StructuredSVM", "Tagger")  # their X are no matrices of rows
 
 __all__ = [
     "ConditionalRandomField",
@@ -36,9 +39,12 @@ __all__ = [
     "LinearSVR",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "Ranker",
     "Ridge",
     "RidgeCV",
+    "RnaFolder",
     "SGDClassifier",
     "SGDRegressor",
     "StructuredSVM",
+    "Tagger",
 ]

@@ -6,27 +6,26 @@ import math
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fenchel.checks import is_number
-from fenchel.driver import minimize
 from fenchel.estimators.base import MATRICES
 from fenchel.estimators.penalties import loss_named
 from fenchel.estimators.rows import filled_in
+from fenchel.estimators.running import OneProblem
 from fenchel.problem import Problem
 from fenchel.registry import near
 from fenchel.regularizers import L2
 from fenchel.structured import Problem as StructuredProblem
-from fenchel.structured.ranking import Ranking, ndcg, pairwise
+from fenchel.structured.ranking import Ranking, ndcg, normalized, pairwise
 from fenchel.structured.ranking.documents import grouped, those_that_tell
 
 NDCG, PAIRWISE = "ndcg", "pairwise-"
 ON_PAIRS = ("hinge", "logistic", "smooth-hinge", "squared-hinge")
 
 
-class Ranker(BaseEstimator):
+class Ranker(OneProblem):
     """Learning to rank: mean loss over queries + l2/2·‖w‖², minimised to a certified gap.
 
     Args:
@@ -39,18 +38,20 @@ class Ranker(BaseEstimator):
         tol: the certified gap to stop at, relative to the objective at w = 0.
         max_passes: how many passes over the queries, or pairs, at most.
         time_limit: how many seconds at most.
-        seed: of the solver's random choices, and of pairs drawn where there are very many.
-        threads: how many; None for all.
+        normalize: bring every feature to [0, 1] within each query first, as :func:`fenchel.structured.normalized` does.
+        random_state: a seed for the solver's random choices, and for pairs drawn where there are very many; None is 0.
+        n_jobs: how many threads; None and -1 are all.
+        verbose: show a progress bar.
 
-    Features should be on one scale for all queries: :func:`fenchel.structured.normalized`. Queries whose documents all have the same
-    grade say nothing about order, and are left out.
+    Features should be on one scale for all queries; LETOR's are. Queries whose documents all have the same grade say nothing about
+    order, and are left out.
 
-    After ``fit``: ``coef_`` and the certificate: ``objective_``, ``dual_objective_``, ``gap_``, ``converged_``, ``n_iter_``, ``solver_``,
-    ``history_``; and ``n_queries_``, how many queries it learnt from.
+    After ``fit``: ``coef_``, the certificate (``objective_``, ``dual_objective_``, ``gap_``, ``converged_``, ``n_iter_``, ``solver_``,
+    ``history_``), and ``n_queries_``, how many queries it learnt from.
 
     >>> import fenchel as fl
     >>> X, y, qid = fl.datasets.make_ranking(queries=30, documents=10, n=5)
-    >>> model = Ranker(l2=0.1, tol=1e-2).fit(X, y, qid=qid)
+    >>> model = Ranker(tol=1e-2).fit(X, y, qid=qid)
     >>> model.converged_, model.score(X, y, qid=qid) > 0.9
     (True, True)
     """
@@ -60,23 +61,27 @@ class Ranker(BaseEstimator):
         loss: str = NDCG,
         *,
         k: int | None = 10,
-        l2: float = 0.01,
+        l2: float = 0.1,
+        normalize: bool = False,
         solver: str = "auto",
         tol: float = 1e-3,
         max_passes: float = 1000,
         time_limit: float | None = None,
-        seed: int = 0,
-        threads: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.loss = loss
         self.k = k
         self.l2 = l2
+        self.normalize = normalize
         self.solver = solver
         self.tol = tol
         self.max_passes = max_passes
         self.time_limit = time_limit
-        self.seed = seed
-        self.threads = threads
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, qid: Any = None) -> Ranker:
         """Learn from documents X with grades y.
@@ -89,13 +94,10 @@ class Ranker(BaseEstimator):
         if y is None:
             raise ValueError("Ranker requires y to be passed, but the target y is None: give the grade of each document.")
         X = filled_in(validate_data(self, X, **MATRICES))
-        X, y, qid, self.n_queries_ = those_that_tell(X, column_or_1d(y, warn=True), _one_query(qid, X.shape[0]))
-        limits = {"tol": self.tol, "max_passes": self.max_passes, "time_limit": self.time_limit, "seed": self.seed, "threads": self.threads}
-        result = minimize(self._problem(X, y, qid), self.solver, **limits)
-        self.coef_ = result.w
-        self.objective_, self.dual_objective_, self.gap_ = result.objective, result.dual_objective, result.gap
-        self.converged_, self.n_iter_ = result.converged, math.ceil(result.passes)
-        self.solver_, self.history_ = result.solver, result.history
+        qid = np.zeros(X.shape[0], dtype=np.int64) if qid is None else qid
+        X = normalized(X, qid) if self.normalize else X
+        X, y, qid, self.n_queries_ = those_that_tell(X, column_or_1d(y, warn=True), qid)
+        self._solve(self._problem(X, y, qid))
         return self
 
     def _problem(self, X: Any, y: np.ndarray, qid: np.ndarray) -> Any:
@@ -108,25 +110,29 @@ class Ranker(BaseEstimator):
         offered = (NDCG, *(PAIRWISE + name for name in ON_PAIRS))
         if self.loss not in offered:
             raise ValueError(f"loss={self.loss!r}: {near(str(self.loss), offered)}")
-        pairs = pairwise(X, y, qid, seed=self.seed)
+        pairs = pairwise(X, y, qid, seed=self._seed())
         loss = loss_named(self.loss.removeprefix(PAIRWISE), ("binary",))
         return Problem(pairs.X, pairs.y, loss, L2(self.l2), sample_weight=pairs.weight)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The score of every document: the higher, the better among those of its query."""
+    def predict(self, X: Any, qid: Any = None) -> np.ndarray:
+        """The score of every document: the higher, the better among those of its query.
+
+        Args:
+            X: one row for each document.
+            qid: its query, which is needed with ``normalize`` alone.
+        """
         check_is_fitted(self)
-        return np.asarray(validate_data(self, X, reset=False, **MATRICES) @ self.coef_)
+        X = validate_data(self, X, reset=False, **MATRICES)
+        if self.normalize and qid is None:
+            raise ValueError("With normalize=True features are scaled within each query: give qid, the query of each document.")
+        return np.asarray((normalized(X, qid) if self.normalize else X) @ self.coef_)
 
     def score(self, X: Any, y: Any, qid: Any = None) -> float:
         """The mean NDCG@k over the queries that have a relevant document."""
-        return ndcg(y, self.predict(X), qid, self.k)
+        return ndcg(y, self.predict(X, qid), qid, self.k)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def _one_query(qid: Any, rows: int) -> Any:
-    return np.zeros(rows, dtype=np.int64) if qid is None else qid

@@ -148,7 +148,7 @@ class ConditionalRandomField(AnyModel):
         l2: float = 1e-4,
         l1: float = 0.0,
         solver: str = "auto",
-        tol: float = 1e-3,
+        tol: float = 1e-4,
         max_passes: float = 1000,
         time_limit: float | None = None,
         random_state: Any = None,

@@ -46,7 +46,7 @@ class Tagger(StructuredEstimator):
         l1: float = 0.0,
         transitions: bool = True,
         solver: str = "auto",
-        tol: float = 1e-3,
+        tol: float = 1e-4,
         max_passes: float = 1000,
         time_limit: float | None = None,
         random_state: Any = None,

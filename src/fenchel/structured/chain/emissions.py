@@ -3,7 +3,8 @@
     score(a, x, w, row):  row[k] += x·w[a, k]       dot(a, w, row) = Σ_k row[k]·w[a, k]       add(a, c, row, out):  w[a, k] += c·row[k]
 
 for an attribute a, row holding one number a tag. The pairs of an attribute are neighbours among the weights in both layouts, which are
-one class, so that kernels are compiled once.
+one class, so that kernels are compiled once. Numbers without sign spare kernels a look whether an index counts from the end, which
+is a third of the time that scores take.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from fenchel.compiled import compiled
 class Emissions(NamedTuple):
     """Weight a·K + k is that of (a, k); or, unless ``first`` is empty, first[a] to first[a + 1] − 1 are those of a."""
 
-    first: np.ndarray
-    tags: np.ndarray  # of each weight; 0, 1, ..., K − 1 for all pairs
+    first: np.ndarray  # uint32
+    tags: np.ndarray  # uint16, of each weight; 0, 1, ..., K − 1 for all pairs
 
     def score(self, a, x, w, row):
         if self.first.shape[0] == 0:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.compiled import compiled, kernel
 from fenchel.structured.chain.emissions import Emissions
 from fenchel.structured.chain.marginals import each_alone, marginals
 from fenchel.structured.chain.viterbi import largest, padded, viterbi
@@ -32,7 +32,7 @@ class ChainExamples(NamedTuple):
     starts: np.ndarray  # weights of the first token's tags; empty for none
     stops: np.ndarray
 
-    def count(self):
+    def count(self):  # type: ignore[override]
         return self.sentences.shape[0] - 1
 
     def outputs(self, i):
@@ -180,3 +180,15 @@ def add_parts(examples, i, y, c, d):
         d[t * K + y[t]] += c
         if t > 0 and examples.edges.size > 0:
             d[(L + y[t - 1]) * K + y[t]] += c
+
+
+@kernel
+def tag_probabilities(examples, w, found):
+    """The probability of each tag at each token of all sentences."""
+    K = examples.edges.shape[0]
+    for i in range(examples.count()):
+        begin, d = examples.sentences[i], np.empty(examples.parts(i))
+        examples.expected(i, w, 1.0, d)
+        for t in range(examples.outputs(i)):
+            for k in range(K):
+                found[begin + t, k] = d[t * K + k] + (k == examples.truth[begin + t])

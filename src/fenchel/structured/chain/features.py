@@ -37,12 +37,12 @@ def token_features(templates: Sequence[str] | None = None, **columns: Sequence[S
     >>> token_features(["w[0]", "w[-1]|w[0]", "w[0].suffix2"], w=[["A", "dog", "barks"]])[0][1]
     ['w[0]=dog', 'w[-1]|w[0]=A|dog', 'w[0].suffix2=og']
     """
+    _check_columns(columns)
     if templates is None:
         templates = [template for template in CHUNKING if all(name in columns for name, *_ in PART.findall(template))]
     if isinstance(templates, str) or not templates:
         raise ValueError(f"templates={templates!r}: give a list of templates such as ['w[0]', 'w[-1]|w[0]'] that fit the columns.")
     names = list(columns)
-    _check_columns(columns)
     made = [_parsed(template, columns) for template in templates]
     return [_attributes(dict(zip(names, sentence, strict=True)), made) for sentence in zip(*columns.values(), strict=True)]
 

@@ -18,7 +18,8 @@ from fenchel.registry import checked_choice
 from fenchel.structured.base import LIKELIHOOD, MARGIN, Model
 from fenchel.structured.chain import stored
 from fenchel.structured.chain.emissions import Emissions
-from fenchel.structured.chain.examples import ChainExamples
+from fenchel.structured.chain.examples import ChainExamples, tag_probabilities
+from fenchel.structured.chain.scores import token_accuracy
 from fenchel.structured.chain.tags import Tag, check_sizes, checked_tags, distinct, numbered
 from fenchel.structured.chain.tokens import (
     Tokens,
@@ -77,8 +78,6 @@ class Chain(Model):
             return self
         X, Y = checked_sentences(X), checked_tags(Y)
         tags = distinct(Y)
-        if len(tags) < 2:
-            raise ValueError(f"Y holds {len(tags)} tags, {', '.join(map(repr, tags)) or 'none at all'}: there must be two to choose from.")
         matrices = are_matrices(X)
         names = None if matrices else attribute_names(X)
         known = replace(self, tags=tags, attributes=names, width=matrix_width(X) if names is None else len(names))
@@ -121,8 +120,9 @@ class Chain(Model):
     def _emissions(self) -> Emissions:
         K = len(self.tags)
         if self.observed is None:
-            return Emissions(np.zeros(0, dtype=np.int64), np.arange(K, dtype=np.int32))
-        return Emissions(np.searchsorted(self.observed, np.arange(self.width + 1) * K), (self.observed % K).astype(np.int32))
+            return Emissions(np.zeros(0, dtype=np.uint32), np.arange(K, dtype=np.uint16))
+        first = np.searchsorted(self.observed, np.arange(self.width + 1) * K)
+        return Emissions(first.astype(np.uint32), (self.observed % K).astype(np.uint16))
 
     def _edges(self, begin: int) -> np.ndarray:
         """The weights of transitions, which come after those of emissions."""
@@ -148,6 +148,17 @@ class Chain(Model):
     def output(self, examples: Any, i: int, y: np.ndarray) -> list[Tag]:
         """The tags of a sentence."""
         return [self.tags[k] for k in y.tolist()]
+
+    def score(self, truths: Any, outputs: Any) -> float:
+        """The share of tags that are right."""
+        return token_accuracy(truths, outputs)
+
+    def marginals(self, X: Any, w: np.ndarray) -> list[np.ndarray]:
+        """For every sentence the probability of each tag at each token, a row a token, under weights learnt by likelihood."""
+        examples = self.examples(X)
+        found = np.empty((int(examples.sentences[-1]), len(self.tags)))
+        tag_probabilities(examples, np.ascontiguousarray(w, dtype=np.float64), found)
+        return np.split(found, examples.sentences[1:-1].astype(np.int64))
 
     def named(self, w: np.ndarray) -> dict[str, dict[Any, float]]:
         """What each weight is of: "emissions" by (attribute, tag), "transitions" by (tag, next tag), "starts" and "stops" by tag.

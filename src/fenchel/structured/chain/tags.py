@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 Tag = str | int
+MOST_TAGS = 2**15  # kernels number them with 16 bits
 
 
 def checked_tags(Y: Any) -> list[list[Any]]:
@@ -39,7 +40,10 @@ def distinct(Y: list[list[Any]]) -> tuple[Tag, ...]:
     (3, 'B-NP', 'O')
     """
     found = set().union(*Y)
-    tags: list[Tag] = [tag if isinstance(tag, str) else int(tag) for tag in found]
+    tags: list[Tag] = [str(tag) if isinstance(tag, str) else int(tag) for tag in found]
+    if not 2 <= len(tags) <= MOST_TAGS:
+        some = ", ".join(map(repr, tags[:3])) or "none at all"
+        raise ValueError(f"Y holds {len(tags)} different tags, {some}: there must be two to choose from, and no more than {MOST_TAGS:,}.")
     return tuple(sorted(tags, key=lambda tag: (isinstance(tag, str), tag)))
 
 

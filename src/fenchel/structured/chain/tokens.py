@@ -58,7 +58,7 @@ def from_matrices(X: Sequence[Any], width: int) -> Tokens:
         place = _place(sentences, token)
         raise ValueError(f"{place}: feature {stacked.indices[wrong[0]]} is {stacked.data[wrong[0]]}: every value must be finite.")
     values = np.ascontiguousarray(stacked.data, dtype=np.float64)
-    return Tokens(values, stacked.indices.astype(np.int32, copy=False), stacked.indptr.astype(np.int64), sentences)
+    return Tokens(values, stacked.indices.astype(np.uint32), stacked.indptr.astype(np.int64), sentences)
 
 
 def _checked_matrix(x: Any, i: int, width: int | None) -> Any:
@@ -90,8 +90,7 @@ def attribute_names(X: Sequence[Any]) -> tuple[str, ...]:
     """
     names: dict[str, None] = {}
     for i, sentence in enumerate(X):
-        for t, token in enumerate(_checked_tokens(sentence, i)):
-            names.update(dict.fromkeys(_checked_token(token, i, t)))
+        names.update(dict.fromkeys(itertools.chain.from_iterable(_checked_tokens(sentence, i))))
     return tuple(names)
 
 
@@ -101,20 +100,19 @@ def from_attributes(X: Sequence[Any], index: dict[str, int]) -> Tokens:
     values: list[np.ndarray] = []
     sizes: list[int] = []
     for i, sentence in enumerate(X):
-        tokens = [_checked_token(token, i, t) for t, token in enumerate(_checked_tokens(sentence, i))]
+        tokens = _checked_tokens(sentence, i)
         sizes.extend(map(len, tokens))
-        columns.append(np.array([index.get(name, -1) for name in itertools.chain.from_iterable(tokens)], dtype=np.int32))
+        names = map(index.get, itertools.chain.from_iterable(tokens), itertools.repeat(-1))
+        columns.append(np.fromiter(names, dtype=np.int64))
         values.append(_values_of(tokens, len(columns[-1])))
     sentences, rows = _edges(map(len, X)), _edges(sizes)
-    if not columns:
-        return Tokens(np.zeros(0), np.zeros(0, dtype=np.int32), rows, sentences)
-    column, value = np.concatenate(columns), np.concatenate(values)
+    column, value = np.concatenate([np.zeros(0, dtype=np.int64), *columns]), np.concatenate([np.zeros(0), *values])
     known = column >= 0
     kept = np.concatenate([[0], np.cumsum(known)])
-    return Tokens(value[known], column[known], kept[rows], sentences)
+    return Tokens(value[known], column[known].astype(np.uint32), kept[rows], sentences)
 
 
-def _values_of(tokens: list[Any], size: int) -> np.ndarray:
+def _values_of(tokens: Sequence[Any], size: int) -> np.ndarray:
     if not any(isinstance(token, dict) for token in tokens):
         return np.ones(size)
     each = (token.values() if isinstance(token, dict) else itertools.repeat(1.0, len(token)) for token in tokens)
@@ -122,15 +120,18 @@ def _values_of(tokens: list[Any], size: int) -> np.ndarray:
 
 
 def _checked_tokens(sentence: Any, i: int) -> Sequence[Any]:
-    if isinstance(sentence, list | tuple):
-        return sentence
+    """Each token as a list of names, or as a dict of names and numbers."""
     if sp.issparse(sentence) or isinstance(sentence, np.ndarray):
         raise TypeError(f"sentence {i} is a matrix, and others are lists of tokens: write all in one way.")
-    raise TypeError(f"sentence {i} is a {type(sentence).__name__}: give a list of tokens, each a list or dict of attributes, or a matrix.")
+    if not isinstance(sentence, list | tuple):
+        raise TypeError(
+            f"sentence {i} is a {type(sentence).__name__}: give a list of tokens, each a list or dict of attributes, or a matrix."
+        )
+    plain = set(map(type, sentence)) <= {list, tuple} and set(map(type, itertools.chain.from_iterable(sentence))) <= {str}
+    return sentence if plain else [_checked_token(token, i, t) for t, token in enumerate(sentence)]
 
 
 def _checked_token(token: Any, i: int, t: int) -> Any:
-    """The token as a list of names, or as a dict of names and numbers."""
     if isinstance(token, dict):
         return dict(_pair(name, value, i, t) for name, value in token.items())
     if isinstance(token, set | frozenset):
@@ -138,9 +139,9 @@ def _checked_token(token: Any, i: int, t: int) -> Any:
     if not isinstance(token, list | tuple):
         raise TypeError(f"sentence {i}, token {t} is {token!r}: give its attributes as a list of strings or as a dict.")
     for name in token:
-        if type(name) is not str:
+        if not isinstance(name, str):
             raise TypeError(f"sentence {i}, token {t}: attribute {name!r} is no string.")
-    return token
+    return [str(name) for name in token]  # NumPy's strings are another class
 
 
 def _pair(name: Any, value: Any, i: int, t: int) -> tuple[str, float]:
@@ -152,4 +153,4 @@ def _pair(name: Any, value: Any, i: int, t: int) -> tuple[str, float]:
         raise TypeError(f"sentence {i}, token {t}: attribute {name!r} is {value!r}: give a number, True, False or a string.")
     if not np.isfinite(value):
         raise ValueError(f"sentence {i}, token {t}: attribute {name!r} is {value}: every value must be finite.")
-    return name, float(value)
+    return str(name), float(value)

@@ -15,7 +15,6 @@ import numpy as np
 
 from fenchel.compiled import compiled
 
-
 # Loops where NumPy has a word for it: its sorting and indexing with arrays take Numba seconds to compile.
 
 

@@ -77,8 +77,10 @@ def those_that_tell(X: Any, y: Any, qid: Any) -> tuple[Any, np.ndarray, np.ndarr
     groups = grouped(X, y, qid)
     told = [tells(checked_grades(grades, name)) for grades, name in zip(groups.y, groups.X.names, strict=True)]
     if not any(told):
-        rows = counted(len(groups.rows), "sample")
-        raise ValueError(f"No two documents of a query differ in grade in {rows}: there is nothing to learn an order from.")
+        raise ValueError(
+            f"No two documents of a query differ in grade in {counted(len(groups.rows), 'sample')}: "
+            "there is nothing to learn an order from."
+        )
     y, qid = np.asarray(y, dtype=np.float64), np.asarray(qid)
     if all(told):
         return X, y, qid, len(told)
@@ -113,7 +115,8 @@ def joined(X: Any) -> Documents:
         return X
     if not isinstance(X, Sequence) or isinstance(X, str):
         raise ValueError(
-            "X must be a list of matrices, one for each query: fenchel.structured.grouped(X, y, qid) makes one of a matrix and the query of each row."
+            "X must be a list of matrices, one for each query: "
+            "fenchel.structured.grouped(X, y, qid) makes one of a matrix and the query of each row."
         )
     if not X:
         raise ValueError("There are no queries: nothing can be learnt from an empty list.")

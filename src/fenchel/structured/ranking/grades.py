@@ -21,8 +21,9 @@ def checked_grades(grades: Any, query: Any) -> np.ndarray:
         raise ValueError(f"query {query}: grades have shape {values.shape}: give one for each document.")
     wrong = np.flatnonzero(~((values >= 0.0) & (values <= HIGHEST)))
     if len(wrong):
+        d = wrong[0]
         raise ValueError(
-            f"query {query}: the grade of document {wrong[0]} is {values[wrong[0]]:g}: grades are numbers from 0 (not relevant) to {HIGHEST:g}."
+            f"query {query}: the grade of document {d} is {values[d]:g}: grades are numbers from 0 (not relevant) to {HIGHEST:g}."
         )
     return values
 

@@ -12,6 +12,7 @@ depend on the rank alone, the loss pulls their scores together for nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -23,6 +24,7 @@ from fenchel.structured.base import MARGIN, Model, check_lengths
 from fenchel.structured.ranking.documents import Documents, joined
 from fenchel.structured.ranking.grades import checked_depth, checked_grades, discounts, gains, tells
 from fenchel.structured.ranking.queries import Queries
+from fenchel.structured.ranking.scores import ndcg
 
 COEFFICIENTS = ("grades", "linear", "root")
 
@@ -105,6 +107,13 @@ class Ranking(Model):
     def output(self, examples: Any, i: int, y: np.ndarray) -> np.ndarray:
         """The documents, the best first."""
         return np.argsort(y)
+
+    def score(self, truths: Sequence[Any], outputs: Sequence[Any]) -> float:
+        """The mean NDCG@k over the queries that have a relevant document."""
+        check_lengths(outputs, truths, "outputs")
+        grades = [checked_grades(truth, i) for i, truth in enumerate(truths)]
+        places = [-np.argsort(output) for output in outputs]  # the first of the list has the highest score
+        return ndcg(np.concatenate(grades), np.concatenate(places), np.repeat(np.arange(len(grades)), [len(g) for g in grades]), self.k)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -15,7 +15,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from fenchel.checks import checked_whole
-from fenchel.registry import counted
 from fenchel.structured.ranking.documents import grouped
 from fenchel.structured.ranking.grades import checked_grades
 
@@ -50,12 +49,12 @@ def pairwise(X: Any, y: Any, qid: Any, most: int = MOST_PAIRS, seed: int = 0) ->
     sizes = np.array([query.pairs for query in queries])
     if not sizes.any():
         raise ValueError("No two documents of a query differ in grade: there is nothing to learn an order from.")
-    cap = _cap(sizes, checked_whole("most", most))
+    if checked_whole("most", most) < np.count_nonzero(sizes):
+        raise ValueError(f"most={most}: give at least one pair for each of the {np.count_nonzero(sizes):,} queries in which grades differ.")
+    cap = _cap(sizes, most)
     if cap < sizes.max():
-        over = np.count_nonzero(sizes > cap)
         warnings.warn(
-            f"{counted(int(sizes.sum()), 'pair')} are more than most={most:,}: {cap:,} of each of the {counted(over, 'query')[:-1]}ies "
-            "with more are drawn at random.",
+            f"{int(sizes.sum()):,} pairs are more than most={most:,}: queries with more than {cap:,} keep {cap:,} drawn at random.",
             stacklevel=2,
         )
     rng = np.random.default_rng(seed)
@@ -85,14 +84,14 @@ class _Query:
 
 
 def _cap(sizes: np.ndarray, most: int) -> int:
-    """The largest number with Σ min(size, number) ≤ most; at least 1."""
+    """The largest number with Σ min(size, number) ≤ most."""
     rising = np.sort(sizes)
     before = np.concatenate([[0], np.cumsum(rising)[:-1]])
     fits = before + rising * np.arange(len(rising), 0, -1) <= most
     if fits.all():
         return int(rising[-1])
     j = int(np.argmin(fits))
-    return max(int((most - before[j]) // (len(rising) - j)), 1)
+    return int((most - before[j]) // (len(rising) - j))
 
 
 def _differences(matrix: Any, better: np.ndarray, worse: np.ndarray, label: np.ndarray) -> Any:

@@ -31,7 +31,7 @@ class Queries(NamedTuple):
     reach: np.ndarray  #: of each query: ranks from here on are alike, with c = 0 and D = 0
     D: np.ndarray
 
-    def count(self):
+    def count(self):  # type: ignore[override]
         return self.start.shape[0] - 1
 
     def outputs(self, i):

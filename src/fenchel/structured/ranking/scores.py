@@ -45,12 +45,12 @@ def letor_scores(y: Any, scores: Any, qid: Any = None) -> dict[str, float]:
         y, scores, qid: as in :func:`ndcg`; for MAP a document is relevant from grade 1 on.
 
     >>> found = letor_scores([0, 2, 1], [0.9, 0.5, 0.1])
-    >>> [(name, round(found[name], 3)) for name in ("map", "mean ndcg", "ndcg@1", "ndcg@3", "ndcg@4")]
-    [('map', 0.583), ('mean ndcg', 0.553), ('ndcg@1', 0.0), ('ndcg@3', 0.908), ('ndcg@4', 0.0)]
+    >>> [(name, round(found[name], 3)) for name in ("map", "mean_ndcg", "ndcg@1", "ndcg@3", "ndcg@4")]
+    [('map', 0.583), ('mean_ndcg', 0.553), ('ndcg@1', 0.0), ('ndcg@3', 0.908), ('ndcg@4', 0.0)]
     """
     queries = _ranked(y, scores, qid)
     curves = [_letor_curve(grades) for grades in queries]
-    found = {"map": np.mean([_average_precision(grades >= 1.0) for grades in queries]), "mean ndcg": np.mean([c.mean() for c in curves])}
+    found = {"map": np.mean([_average_precision(grades >= 1.0) for grades in queries]), "mean_ndcg": np.mean([c.mean() for c in curves])}
     for k in range(1, POSITIONS + 1):
         found[f"ndcg@{k}"] = np.mean([curve[k - 1] if len(curve) >= k else 0.0 for curve in curves])
     return {name: float(value) for name, value in found.items()}
