@@ -123,7 +123,7 @@ def foldable(s: np.ndarray, partners: np.ndarray, least: int) -> np.ndarray:
     on the two sides of such a loop, those on the side that has fewer are dropped.
 
     >>> dot_bracket(foldable(encoded("GGAAAACA", ""), partners_of("((....))", 8, ""), 3))
-    '(.....).'
+    '.(....).'
     """
     kept = partners.copy()
     for p, q in enumerate(partners.tolist()):
