@@ -1,5 +1,9 @@
 """Short, slow twins of what fenchel computes fast: plain formulas on whole arrays, nothing incremental."""
 
+import itertools
+import math
+from typing import NamedTuple
+
 import numpy as np
 
 
@@ -61,3 +65,61 @@ def pegasos(loss, X, y, rounds, l2, radius=np.inf):
         w = w * min(1.0, radius / max(np.linalg.norm(w), 1e-300))
         visited.append(w)
     return np.array(visited)
+
+
+def simplex_programme(G, h, curvature):
+    """max over the simplex of <h, x> − <x, Gx>/(2κ): the best of the optima on every support that lie on the simplex."""
+    best = -math.inf
+    for size in range(1, len(h) + 1):
+        for S in map(list, itertools.combinations(range(len(h)), size)):
+            system = np.block([[G[np.ix_(S, S)], np.ones((size, 1))], [np.ones((1, size)), np.zeros((1, 1))]])
+            x = np.linalg.lstsq(system, np.append(curvature * h[S], 1.0), rcond=1e-13)[0][:-1]
+            if x.min() >= -1e-12 and abs(x.sum() - 1.0) <= 1e-9:
+                x = x.clip(0.0) / x.clip(0.0).sum()
+                best = max(best, h[S] @ x - x @ G[np.ix_(S, S)] @ x / (2.0 * curvature))
+    return best
+
+
+def bundle_dual(l2, tau, w, A, b, alpha):
+    """D'_t(α) of Do, Le & Foo."""
+    v = tau @ w - alpha @ A
+    return float(0.5 * tau @ (w * w).sum(axis=1) + alpha @ b - v @ v / (2 * (l2 * len(tau) + tau.sum())))
+
+
+class Round(NamedTuple):
+    """A round of Algorithm 4."""
+
+    w: np.ndarray
+    objective: float
+    A: float
+    tau: float
+    R: float
+    curvature: float  # λt + τ_{1:t}
+    after: np.ndarray  # w_{t+1}
+
+
+def algorithm_4(problem, rounds):
+    """The proximal bundle method with the optimistic R, each programme α ≥ 0, Σα ≤ t solved by DAQP."""
+    import daqp
+
+    l2 = problem.regularizer.l2
+    w, R, phase, slopes, offsets, out = problem.origin, min(1.0, 1.0 / math.sqrt(l2)), [], [], [], []
+    for _ in range(rounds):
+        a = problem.gradient(w) - l2 * w
+        slopes.append(a)
+        offsets.append(problem.mean_loss(problem.predict(w)) - a @ w)
+        t = len(phase) + 1
+        c = l2 * t + sum(tau for tau, _ in phase)
+        tau = (-c + math.sqrt(c**2 + (l2 * R + np.linalg.norm(a)) ** 2 / R**2)) / 2
+        phase.append((tau, w))
+        c += tau
+        u, M, size = sum(tau * w for tau, w in phase), np.array(slopes), len(slopes)
+        limits = np.append(np.full(size, 1e30), float(t)), np.append(np.zeros(size), -1e30)
+        programme = (M @ M.T / c + 1e-13 * np.eye(size), -np.array(offsets) - M @ u / c, np.ones((1, size)))
+        alpha = daqp.solve(*programme, *limits, np.zeros(size + 1, dtype=np.int32), primal_tol=1e-11)[0]
+        after = (u - alpha @ M) / c
+        out.append(Round(w, problem.objective(w), float(np.linalg.norm(a)), tau, R, c, after))
+        w = after
+        if np.linalg.norm(w) >= R:
+            R, phase = math.sqrt(2.0) * R, []
+    return out

@@ -69,7 +69,8 @@ CASES = {
     "unknown variant": (lambda: fl.minimize(problem(), "accelerated-sdca", variant="fast"), "no variant 'fast'"),
     "a solver that can't": (
         lambda: fl.minimize(problem(), "fista"),
-        "fista needs a smooth loss, and Hinge has corners: use solver='accelerated-sdca' or 'interior-point' or 'sdca'",
+        "fista needs a smooth loss, and Hinge has corners: "
+        "use solver='accelerated-sdca' or 'bundle' or 'interior-point' or 'proximal-bundle' or 'sdca'",
     ),
     "negative tol": (lambda: fl.minimize(problem(), tol=-1.0), "tol=-1"),
     "nan max_passes": (lambda: fl.minimize(problem(), max_passes=np.nan), "max_passes=nan"),

@@ -54,7 +54,7 @@ def scored(model: Ranker, part: Part) -> dict[str, float]:
 def chosen(loss: str, training: Part, validation: Part) -> Ranker:
     """The model of the strength that ranks the validation part best."""
     X, y, qid = training
-    models = [Ranker(loss, l2=l2, tol=1e-2).fit(X, y, qid=qid) for l2 in STRENGTHS[loss]]
+    models = [Ranker(loss, l2=l2, tol=1e-3).fit(X, y, qid=qid) for l2 in STRENGTHS[loss]]
     return max(models, key=lambda model: scored(model, validation)["mean_ndcg"])
 
 

@@ -174,7 +174,7 @@ class _Run:
         self.objective, self.bound, self.proven = self._objective_at_zero(), -math.inf, -math.inf
         self.target = tol * (problem.scale if problem.in_memory else self.objective)
         # What a solver's private state depends on: it is worth nothing, or worse, to any other run.
-        self.key = (solver, tuple(sorted(options.items())), problem.token, self.target if problem.in_memory else None)
+        self.key = (solver, tuple(sorted(options.items())), problem.token, self.target if solvers()[solver].aims else None)
         self.history = History()
         self.w: np.ndarray = problem.origin
         self.alpha: np.ndarray | None = None

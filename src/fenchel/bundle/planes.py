@@ -70,7 +70,7 @@ class Planes:
             "planes": self.a,
             "b": self.b,
             "gram": self._G[:t, :t],
-            "shares": self._shares[:, :t],
+            "shares": self._shares[:, :t].copy(),
             "used": self._used[:t],
             "now": self.now,
         }
@@ -102,7 +102,7 @@ class Planes:
     def _append(self, a: np.ndarray, b: float) -> None:
         t = self.count
         if t == len(self._b):
-            self._grow(2 * t)
+            self._grow(min(2 * t, self.most + len(self._shares)))
         self._A[t], self._b[t], self._used[t], self._shares[:, t] = a, b, self.now, 0.0
         self._G[t, : t + 1] = self._G[: t + 1, t] = self._A[: t + 1] @ a
         self.count = t + 1
@@ -114,20 +114,13 @@ class Planes:
 
     def _condense(self) -> None:
         """Make room: those out of use for longest leave, then those with the smallest shares; never the plane 0."""
-        t = self.count
-        order = np.lexsort((self._shares[:, 1:t].max(axis=0), self._used[1:t])) + 1
-        leave, stay = order[: len(order) // LEAVE], np.sort(np.append(0, order[len(order) // LEAVE :]))
-        shares = self._shares[:, leave]
-        means = [(k, x.sum(), x @ self._A[leave], x @ self._b[leave]) for k, x in enumerate(shares) if x.any()]
-        s = len(stay)
-        self._A[:s], self._b[:s], self._used[:s], self._shares[:, :s] = (
-            self._A[stay],
-            self._b[stay],
-            self._used[stay],
-            self._shares[:, stay],
-        )
-        self._G[:s, :s] = self._G[np.ix_(stay, stay)]
-        self.count = s
+        order = 1 + np.lexsort((self._shares[:, 1 : self.count].max(axis=0), self._used[1 : self.count]))
+        leave, stay = order[: len(order) // LEAVE], np.append(0, order[len(order) // LEAVE :])
+        means = [(k, x.sum(), x @ self._A[leave], x @ self._b[leave]) for k, x in enumerate(self._shares[:, leave]) if x.any()]
+        # In new arrays, for an earlier iterate still looks at the old ones.
+        self._A, self._b, self._used, self._shares = self._A[stay], self._b[stay], self._used[stay], self._shares[:, stay]
+        self._G = self._G[np.ix_(stay, stay)]
+        self.count = len(stay)
         for k, total, a, b in means:
             self._append(a / total, b / total)
             self._shares[k, self.count - 1] = total

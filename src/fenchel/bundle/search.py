@@ -12,6 +12,8 @@ from fenchel.checks import checked_whole
 from fenchel.result import Iterate
 
 FEWEST = 10  # planes at least
+SOME, MANY = 50, 300  # planes, if it is left to us: as many as fit into 32 MB, within these
+NUMBERS = 1 << 22
 EXACT = 0.01  # of the accuracy wanted is what the programmes are solved to
 BOUND, TRIAL = 0, 1  # the programmes: of the bound on the minimum, and of the point to look at next
 ROUNDING = 4.0 * float(np.finfo(float).eps)
@@ -28,13 +30,15 @@ class Look(NamedTuple):
 class Search:
     """Look at points, keep the best; every look is one pass and one more plane."""
 
-    def __init__(self, problem: Any, start: Iterate | None, accuracy: float, most: int, programmes: int = 1) -> None:
-        if checked_whole("planes", most) < FEWEST:
-            raise ValueError(f"planes={most}: give at least {FEWEST}, for fewer make no model.")
+    def __init__(self, problem: Any, start: Iterate | None, accuracy: float, most: int | None, programmes: int = 1) -> None:
+        size = math.prod(problem.shape)
+        if most is not None and checked_whole("planes", most) < FEWEST:
+            raise ValueError(f"planes={most}: give at least {FEWEST}, for fewer make no model, or None.")
+        most = min(MANY, max(SOME, NUMBERS // size)) if most is None else most
         self.problem, self.l2, self.tolerance = problem, float(problem.regularizer.l2), EXACT * accuracy
         state: dict[str, Any] = {} if start is None else start.state
         known: tuple[float, float] | None = state.get("search")
-        self.planes = Planes(math.prod(problem.shape), most, programmes, state if known else None)
+        self.planes = Planes(size, most, programmes, state if known else None)
         self.w = (problem.origin if start is None else start.w).reshape(-1).astype(np.float64)
         self.objective, self.bound = known or (math.inf, 0.0)
         self.next: np.ndarray = state.get("next", self.w)

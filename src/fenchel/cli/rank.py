@@ -28,7 +28,7 @@ def train_ranker(
         str, typer.Option(help="ndcg, or on pairs: pairwise-hinge, pairwise-squared-hinge, pairwise-smooth-hinge, pairwise-logistic.")
     ] = "ndcg",
     k: Annotated[int, typer.Option("--k", min=1, help="How many ranks count.")] = 10,
-    l2: Annotated[float, typer.Option(help="The strength of the penalty.")] = 0.01,
+    l2: Annotated[float, typer.Option(help="The strength of the penalty.")] = 0.1,
     normalize: Annotated[bool, typer.Option("--normalize", help="Bring features to [0, 1] within each query, as LETOR does.")] = False,
     solver: opt.Solver = "auto",
     tol: opt.Tol = 1e-3,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from fenchel.checks import is_number
 from fenchel.estimators.base import MATRICES
 from fenchel.estimators.penalties import loss_named
 from fenchel.estimators.rows import filled_in
-from fenchel.estimators.running import OneProblem
+from fenchel.estimators.running import OneProblem, users_line
 from fenchel.problem import Problem
 from fenchel.registry import near
 from fenchel.regularizers import L2
@@ -42,6 +43,9 @@ class Ranker(OneProblem):
         random_state: a seed for the solver's random choices, and for pairs drawn where there are very many; None is 0.
         n_jobs: how many threads; None and -1 are all.
         verbose: show a progress bar.
+
+    The loss "ndcg" serves where a linear score comes near the right order: on long lists of noisy grades every ranking has a violation
+    larger than the 1 that w = 0 costs, and nothing is learnt (a warning says so). The losses on pairs then still learn.
 
     Features should be on one scale for all queries; LETOR's are. Queries whose documents all have the same grade say nothing about
     order, and are left out.
@@ -97,8 +101,18 @@ class Ranker(OneProblem):
         qid = np.zeros(X.shape[0], dtype=np.int64) if qid is None else qid
         X = normalized(X, qid) if self.normalize else X
         X, y, qid, self.n_queries_ = those_that_tell(X, column_or_1d(y, warn=True), qid)
-        self._solve(self._problem(X, y, qid))
+        problem = self._problem(X, y, qid)
+        self._solve(problem)
+        if self.converged_ and self.objective_ > (1.0 - self.tol) * problem.scale:
+            self._warn_of_zero()
         return self
+
+    def _warn_of_zero(self) -> None:
+        """Where no linear score comes near the right order, the margin of a whole ranking costs more than it can win."""
+        hint = "try loss='pairwise-logistic', or a smaller l2" if self.loss == NDCG else "give a smaller l2"
+        warnings.warn(
+            f"Ranker found no weights that are better than none by more than tol={self.tol:g} of the loss: {hint}.", stacklevel=users_line()
+        )
 
     def _problem(self, X: Any, y: np.ndarray, qid: np.ndarray) -> Any:
         """What is minimised."""

@@ -90,6 +90,7 @@ def wanted_shapes(model: Any, shape: tuple[int, ...]) -> dict[str, Callable[[Any
     laws: dict[str, Callable[[Any], bool]] = {
         "classes_": lambda value: isinstance(value, np.ndarray) and value.shape == (max(rows, 2),),
         "intercept_": lambda value: np.size(value) in (1, rows),
+        "model_": lambda value: len(shape) == 1 and getattr(value, "n", None) == columns,
     }
     if getattr(model, "encoding_", None) is None:  # it makes several columns of one
         laws["n_features_in_"] = lambda value: isinstance(value, (int, np.integer)) and value == columns

@@ -49,7 +49,7 @@ GROWN = 1.2  # how much ‖w − y‖² may grow before momentum starts over
 CROWDED_PULL = 3.0  # rows that share most coordinates undo one another's steps: hold them closer to y
 
 
-@solver("accelerated-sdca", needs=(dual_steps, separable, smooth_or_smoothable, bounded_below))
+@solver("accelerated-sdca", needs=(dual_steps, separable, smooth_or_smoothable, bounded_below), aims=True)
 def accelerated_sdca(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, variant: str = "faithful"
 ) -> Iterator[Iterate]:

@@ -24,6 +24,7 @@ class Solver:
     needs: tuple[Need, ...]
     online: bool = False  #: whether it can learn from rows that are read once
     looks_first: bool = False  #: whether its first iterate is the start itself, with its certificate
+    aims: bool = False  #: whether what it keeps to go on depends on the accuracy that it was asked for
     structured: bool = False  #: whether it asks for no more than values and subgradients of the mean loss, or of one example's
 
     def refusal(self, problem: Problem) -> str | None:
@@ -42,10 +43,10 @@ class Solver:
 
 
 def solver(
-    name: str, needs: tuple[Need, ...], online: bool = False, looks_first: bool = False, structured: bool = False
+    name: str, needs: tuple[Need, ...], online: bool = False, looks_first: bool = False, aims: bool = False, structured: bool = False
 ) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
     """Make a generator function a solver that ``minimize`` finds by name; ``online`` and ``structured`` say what else it takes."""
-    return lambda run: Solver(name, run, needs, online, looks_first, structured)
+    return lambda run: Solver(name, run, needs, online, looks_first, aims, structured)
 
 
 # ---- what a solver may need ----

@@ -22,8 +22,10 @@ from fenchel.solvers.base import ridge, solver
 
 
 @solver("bundle", needs=(ridge,), structured=True)
-def bundle(problem: Any, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, planes: int = 300) -> Iterator[Iterate]:
-    """Cutting planes, one pass each: any loss, ridge penalty that is not weak; at most so many ``planes`` are kept."""
+def bundle(
+    problem: Any, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, planes: int | None = None
+) -> Iterator[Iterate]:
+    """Cutting planes, one pass each: any loss, ridge penalty that is not weak; ``planes`` is how many are kept at most."""
     search = Search(problem, start, accuracy, planes)
     while not search.done:
         search.look()

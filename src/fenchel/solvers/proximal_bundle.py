@@ -3,11 +3,11 @@
 As ``bundle``, but the next point to look at minimises the model plus μ/2·‖w − c‖²: near what is known, however small λ is.
 
     rule="centred"   (default) c is the best point so far, as in Kiwiel, *Proximity control in bundle methods for convex
-                     nondifferentiable minimization*, Math. Programming 1990. A step is *serious* if it brings a hundredth of what
-                     the model promised; μ falls to the minimiser of a parabola through both after one that brings half of it, and
-                     by half after the second in a row; once there was one, it grows by a fifth with every *null* step from the
-                     second in a row on. The model must promise at least a thousandth of the gap, else μ falls until it does:
-                     what is left to gain may be far away.
+                     nondifferentiable minimization*, Math. Programming 1990. With r the part of the model's promised descent that
+                     a step brought, μ is multiplied by exp(4(0.1 − r)), within ½ and 1.2, from the second such step in a row on;
+                     it does not grow before there is a better point than the first. After r ≥ ½ it falls at once, to where a
+                     parabola through promise and outcome has its minimum. The model must promise at least a thousandth of the
+                     gap, else μ falls until it does: what is left to gain may be far away.
     rule="printed"   Algorithm 4 of Do, Le & Foo, *Proximal regularization for online and batch learning*, ICML 2009:
                      w_{t+1} = argmin_w t·(model of P) + Σ_i τ_i/2·‖w − w_i‖², with τ_t that balances both parts of its bound,
                      and the optimistic guess of R ≥ ‖w*‖: min(1, 1/√λ) at first; when ‖w_{t+1}‖ ≥ R it grows by √2 and the sums
@@ -33,10 +33,9 @@ from fenchel.result import Iterate
 from fenchel.solvers.base import ridge, solver
 from fenchel.solvers.optimistic import GROWTH
 
-SERIOUS = 0.01  # of the descent that the model promised
-GOOD = 0.5
-LEAST = 0.1  # that a parabola may make of μ
-FASTER, SLOWER = 0.5, 1.2  # what becomes of μ after two serious steps, or two null steps, in a row
+FAIR, STEEP = 0.1, 4.0  # the part of a promise after which μ stays, and how fast it changes beside that
+FASTER, SLOWER = 0.5, 1.2  # the least and the most that becomes of μ
+GOOD, LEAST = 0.5, 0.1  # the part of a promise that calls for the parabola, and the least that this makes of μ
 PROMISE = 1e-3  # of the gap that the model has to promise
 NEARER = 0.25  # what becomes of μ while it does not
 
@@ -61,14 +60,15 @@ class Centred:
             self.mu, self.heights = self._first(look), planes.heights(centre)
             return
         self.heights = planes.follow(self.trial if look.better else self.heights, centre)
-        kept = (before - look.objective) / max(self.promised, TINY)
-        if kept < SERIOUS:
-            self.row = min(self.row, 0) - 1
-            self.mu *= SLOWER if self.moved and self.row <= -2 else 1.0
-        else:
-            self.moved, self.row = True, max(self.row, 0) + 1
-            parabola = max(2.0 * (1.0 - kept), LEAST) if kept >= GOOD else 1.0
-            self.mu *= min(parabola, FASTER if self.row >= 2 else 1.0)
+        self.moved |= look.better
+        self.mu *= self._factor((before - look.objective) / max(self.promised, TINY))
+
+    def _factor(self, kept: float) -> float:
+        """What becomes of μ after a step that brought this part of what the model promised."""
+        self.row = max(self.row, 0) + 1 if kept > FAIR else min(self.row, 0) - 1
+        settled = self.row > 1 or (self.row < -1 and self.moved)
+        factor = min(max(math.exp(min(STEEP * (FAIR - kept), 1.0)), FASTER), SLOWER) if settled else 1.0
+        return min(factor, max(2.0 * (1.0 - kept), LEAST)) if kept >= GOOD else factor
 
     def _first(self, look: Look) -> float:
         """The μ whose first step is as long as a plane through P takes to reach 0, and no longer than a start is."""
@@ -101,7 +101,7 @@ class Printed:
         self.search = search
         first = max(min(1.0, 1.0 / math.sqrt(search.l2)), GROWTH * float(np.linalg.norm(search.next)))
         self.R, self.t, self.tau = state.get("rule", (first, 0, 0.0))
-        self.u = state.get("u", np.zeros_like(search.next)).copy()  # Σ τ_i w_i
+        self.u = state.get("u", np.zeros_like(search.next))  # Σ τ_i w_i
 
     @property
     def state(self) -> dict[str, Any]:
@@ -112,15 +112,14 @@ class Printed:
         self.t += 1
         tau = balancing(l2 * self.t + self.tau, l2 * self.R + float(np.linalg.norm(look.slope)), self.R)
         self.tau += tau
-        self.u += tau * self.search.next
+        self.u = self.u + tau * self.search.next
 
     def propose(self) -> np.ndarray:
         search, total = self.search, self.search.l2 * self.t + self.tau
         p = self.u / total
         w = search.planes.minimise(TRIAL, total / self.t, p, search.planes.heights(p), search.tolerance).w
         if np.linalg.norm(w) >= self.R:
-            self.R, self.t, self.tau = GROWTH * self.R, 0, 0.0
-            self.u[:] = 0.0
+            self.R, self.t, self.tau, self.u = GROWTH * self.R, 0, 0.0, np.zeros_like(w)
         return w
 
 
@@ -129,9 +128,9 @@ RULES: dict[str, Any] = {"centred": Centred, "printed": Printed}
 
 @solver("proximal-bundle", needs=(ridge,), structured=True)
 def proximal_bundle(
-    problem: Any, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, rule: str = "centred", planes: int = 300
+    problem: Any, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, rule: str = "centred", planes: int | None = None
 ) -> Iterator[Iterate]:
-    """Cutting planes around a centre, one pass each, for weak regularization: any loss, ridge penalty; keeps so many ``planes``."""
+    """Cutting planes around a centre, one pass each, for weak regularization: any loss, ridge penalty; ``planes`` is how many are kept."""
     checked_choice("rule", rule, RULES)
     search = Search(problem, start, accuracy, planes, programmes=2)
     steps = RULES[rule](search, {} if start is None else start.state)

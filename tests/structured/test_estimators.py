@@ -1,0 +1,136 @@
+"""Estimators of structured models: scikit-learn's manners, the certificate, files that are safe, and interrupts that lose nothing."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+import fenchel as fl
+from fenchel import estimators
+from fenchel.structured import Chain, Multiclass, sentences
+
+TOKENS = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "sees", "a", "dog"]] * 3
+TAGS = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V", "D", "N"]] * 3
+CHAINS = sentences(*fl.datasets.make_sequences(12, tags=3, words=12))
+RANKED = fl.datasets.make_ranking(queries=12, documents=6, n=4)
+RNA = fl.datasets.make_rna(8, length=20)
+
+# Each estimator with parameters, what it learns from, and what its predictions are asked for.
+CASES = {
+    "ConditionalRandomField": (lambda: fl.ConditionalRandomField(Chain(), l2=1e-2), CHAINS, CHAINS[0]),
+    "Ranker": (lambda: fl.Ranker(l2=0.1), RANKED[:2], RANKED[0]),
+    "RnaFolder": (lambda: fl.RnaFolder(l2=1.0, tol=1e-2), RNA, RNA[0]),
+    "StructuredSVM": (lambda: fl.StructuredSVM(Chain(), l2=0.1), CHAINS, CHAINS[0]),
+    "Tagger": (lambda: fl.Tagger(l2=1e-2), (TOKENS, TAGS), TOKENS),
+}
+assert set(CASES) == set(estimators.STRUCTURED), "a new estimator joins the laws here"
+
+
+def fitted(name, **parameters):
+    make, data, _ = CASES[name]
+    more = {"qid": RANKED[2]} if name == "Ranker" else {}
+    return make().set_params(**parameters).fit(*data, **more)
+
+
+def same(a, b):
+    return np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
+
+
+@pytest.fixture(scope="module")
+def models():
+    return {name: fitted(name) for name in CASES}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_certificate_is_kept(name, models):
+    model = models[name]
+    assert model.converged_
+    assert model.gap_ == pytest.approx(model.objective_ - model.dual_objective_)
+    assert model.history_["passes"][-1] <= model.n_iter_
+    assert model.solver_ in fl.solvers.solvers()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_files_hold_all_that_a_prediction_needs(name, models, tmp_path):
+    fl.save(models[name], tmp_path / "m.fenchel")
+    again = fl.load(tmp_path / "m.fenchel")
+    assert type(again) is type(models[name])
+    X = CASES[name][2]
+    assert same(again.predict(X), models[name].predict(X))
+    assert again.get_params().keys() == models[name].get_params().keys()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_clone_is_not_fitted_and_learns_the_same(name, models):
+    copy = clone(models[name])
+    with pytest.raises(NotFittedError):
+        copy.predict(CASES[name][2])
+    assert np.array_equal(fitted(name).coef_, models[name].coef_)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_too_few_passes_are_told(name):
+    with pytest.warns(ConvergenceWarning, match=f"{name} stopped at a certified gap of .* max_passes"):
+        fitted(name, max_passes=1, tol=1e-9)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_scores_are_shares(name, models):
+    more = {"qid": RANKED[2]} if name == "Ranker" else {}
+    assert 0.5 < models[name].score(*CASES[name][1], **more) <= 1.0
+
+
+def test_nothing_is_printed_unless_asked_for(capfd):
+    fitted("Tagger")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_interrupt_keeps_the_weights_so_far():
+    model = fl.StructuredSVM(Chain(), l2=1e-6, tol=0.0, max_passes=10**9)
+    threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*CHAINS)
+    assert len(model.predict(CHAINS[0])) == len(CHAINS[0])
+
+
+def test_marginals_are_probabilities_whose_best_tags_are_mostly_the_best_sequence(models):
+    model = models["Tagger"]
+    found = model.predict_marginals(TOKENS)
+    assert [p.shape for p in found] == [(len(words), 3) for words in TOKENS]
+    assert all(p.sum(axis=1) == pytest.approx(1.0) for p in found)
+    assert all((p >= 0.0).all() for p in found)
+    best = [[model.model_.tags[k] for k in p.argmax(axis=1)] for p in found]
+    assert best == model.predict(TOKENS)
+
+
+def test_a_model_without_marginals_says_so():
+    model = fl.ConditionalRandomField(Multiclass()).fit(np.eye(3), [0, 1, 0])
+    with pytest.raises(AttributeError, match="Multiclass has no marginals"):
+        model.predict_marginals(np.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        ([["a"], [("b", "NN")]], "sentence 1, token 0"),
+        ([["a", 3]], "sentence 0, token 1"),
+    ],
+)
+def test_tokens_that_differ_are_named(tokens, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        fl.Tagger().fit(tokens, [["X"] * len(words) for words in tokens])
+
+
+@pytest.mark.parametrize("change", [{"tags": ["D"]}, {"width": 10**6}, {"observed": [10**9]}, {"tags": 7}, {"neighbours": [-1]}])
+def test_forged_models_are_refused(change, models, tmp_path, monkeypatch):
+    told = {**models["Tagger"].model_.to_json(), **change}
+    monkeypatch.setattr(Chain, "to_json", lambda self: json.loads(json.dumps(told)) if self.tags else {**told, "tags": []})
+    fl.save(models["Tagger"], tmp_path / "m.fenchel")
+    with pytest.raises(fl.ModelFileError):
+        fl.load(tmp_path / "m.fenchel")
