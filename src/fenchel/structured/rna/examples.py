@@ -11,7 +11,7 @@ from fenchel.compiled import compiled, kernel
 from fenchel.structured.rna.counts import count_terms, weight_counts
 from fenchel.structured.rna.features import PAIR
 from fenchel.structured.rna.inside import inside, kind, term_scores
-from fenchel.structured.rna.outside import in_range, outside
+from fenchel.structured.rna.outside import in_range, moderate, outside
 from fenchel.structured.rna.rings import LOG, LOG_SUM, MAX_PLUS, SUM_PRODUCT
 from fenchel.structured.rna.traceback import traceback
 
@@ -138,7 +138,7 @@ def add_loss(pairing, truth, missed, false):
 def expectations(data, indices, indptr, s, least, w, scale, shift, probability, d):
     """log Z; d ← expected counts of the weights, ``probability`` ← that of each pair at i·(L + 2) + j."""
     L = s.shape[0] - 2
-    ring = SUM_PRODUCT
+    ring = SUM_PRODUCT if moderate(term_scores(SUM_PRODUCT, data, indices, indptr, w, scale, shift)) else LOG_SUM
     while True:
         theta = term_scores(ring, data, indices, indptr, w, scale, shift)
         pairing = pair_scores(ring, theta, s, least)
