@@ -24,7 +24,7 @@ from fenchel.structured.rna import RnaFold, accuracy
 
 GAMMA = 6.0
 GRIDS = {"likelihood": (0.01, 0.03, 0.1), "margin": (0.0003, 0.001, 0.003)}
-OPTIONS: dict[str, dict[str, Any]] = {"likelihood": {"gamma": GAMMA}, "margin": {"missed": 3.0, "solver": "proximal-bundle"}}
+OPTIONS: dict[str, dict[str, Any]] = {"likelihood": {"gamma": GAMMA}, "margin": {"missed": 3.0}}
 PUBLISHED = [["CONTRAfold, published", "", 0.7377, 0.6686, ""], ["thermodynamic, published", "", 0.69, 0.60, ""]]
 
 
