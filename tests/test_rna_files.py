@@ -106,6 +106,17 @@ def test_wrong_bpseq_files_are_refused_with_their_line(tmp_path, text, message):
         read_bpseq(tmp_path / "wrong.bpseq")
 
 
+def test_pairs_that_cross_can_be_left_out(tmp_path):
+    (tmp_path / "knot.bpseq").write_bytes(b"1 G 4\n2 A 5\n3 A 0\n4 C 1\n5 U 2\n6 G 9\n7 A 0\n8 A 0\n9 C 6\n")
+    with pytest.raises(ValueError, match="crosses another"):
+        read_bpseq(tmp_path / "knot.bpseq")
+    [record] = read_bpseq(tmp_path / "knot.bpseq", drop_crossing=True)
+    assert record.structure in {"(..).(..)", ".(..)(..)"}
+    (tmp_path / "wrong.bpseq").write_bytes(b"1 G 3\n2 A 0\n3 C 0\n")
+    with pytest.raises(ValueError, match="does not pair with"):
+        read_bpseq(tmp_path / "wrong.bpseq", drop_crossing=True)
+
+
 def test_a_tar_is_read_in_place_and_only_its_ordinary_files(tmp_path):
     path = tmp_path / "hostile.tar"
     with tarfile.open(path, "w") as archive:

@@ -129,16 +129,21 @@ def test_the_gradient_is_that_of_finite_differences():
 
 
 def test_logarithms_give_what_products_give():
-    # Weights for which e^score leaves the range of floating point over 200 bases, and the same structures one by one.
-    [sequence], [structure] = make_rna(1, length=200, seed=2)
-    w = np.zeros(len(NAMES))
-    w[NAMES.index("external_unpaired")] = 20.0
-    w[NAMES.index("base_pair_CG")] = 39.0
-    examples = RnaFold().examples([sequence], [structure])
-    near, far = (loss_and_slope(examples, LOSSES["likelihood"], *ALONE, v) for v in (w, w + 1e-9))
-    assert np.isfinite(near[0])
-    assert far[0] - near[0] == pytest.approx(1e-9 * near[1].sum(), abs=1e-8)
-    assert near[0] >= 0.0
+    """log Z and expected counts are the same whatever the truth: the empty one puts e^score out of range, the best one into it."""
+    [sequence], _ = make_rna(1, length=160, seed=2)
+    w = 0.3 * weights(4)
+    w[NAMES.index("base_pair_CG")] = 25.0
+    empty = "." * len(sequence)
+    [best] = decode_all(RnaFold().examples([sequence], [empty]), w, 1)
+    totals, counts = [], []
+    for truth in (empty, best):
+        examples = RnaFold().examples([sequence], [truth])
+        value, slope = loss_and_slope(examples, LOSSES["likelihood"], *ALONE, w)
+        totals.append(value + examples.truths[0] @ w)
+        counts.append(slope + examples.truths[0])
+    assert totals[0] > 710.0  # more than the logarithm of the largest number
+    assert totals[0] == pytest.approx(totals[1], rel=1e-12)
+    np.testing.assert_allclose(*counts, atol=1e-8)
 
 
 def test_plain_python_does_what_kernels_do_and_takes_a_scale():

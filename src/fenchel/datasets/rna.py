@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+import numpy as np
+
 from fenchel.datasets.bounds import Bounded
 from fenchel.datasets.files import DAMAGE, MAGIC, name_of, open_binary, writing
 
@@ -108,11 +110,12 @@ def write_dbn(path: str | os.PathLike[str], records: Iterable[RnaRecord | tuple[
             file.write(f">{name}\n{sequence}\n{structure}\n".encode())
 
 
-def read_bpseq(path: str | os.PathLike[str]) -> list[RnaRecord]:
+def read_bpseq(path: str | os.PathLike[str], *, drop_crossing: bool = False) -> list[RnaRecord]:
     """The records of a .bpseq file, of all .bpseq files in a folder, or of those in a tar, in the order of their names.
 
     Each is named after its file. Files and tars may be compressed (.gz, .bz2, .xz); a tar is read in place, and nothing of it
-    is written to the disk. Pairs that cross, which a dot-bracket string cannot tell, are refused.
+    is written to the disk. Pairs that cross (pseudoknots), which a dot-bracket string cannot tell, are refused; with ``drop_crossing``
+    those that cross most others are left out.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -125,10 +128,10 @@ def read_bpseq(path: str | os.PathLike[str]) -> list[RnaRecord]:
         files = sorted(file for file in path.iterdir() if _stem(file.name) is not None and file.is_file())
         if not files:
             raise FileNotFoundError(f"{path} has no .bpseq files: check the path.")
-        return [_read_one(file) for file in files]
+        return [_read_one(file, drop_crossing) for file in files]
     if is_tar(path):
-        return sorted(_members(path))
-    return [_read_one(path)]
+        return sorted(_members(path, drop_crossing))
+    return [_read_one(path, drop_crossing)]
 
 
 def _stem(name: str) -> str | None:
@@ -139,12 +142,12 @@ def _stem(name: str) -> str | None:
     return base.removesuffix(".bpseq") if base.endswith(".bpseq") else None
 
 
-def _read_one(path: Path) -> RnaRecord:
+def _read_one(path: Path, drop_crossing: bool) -> RnaRecord:
     with open_binary(path) as (file, _):
-        return _record(_stem(path.name) or path.name, file, os.fspath(path))
+        return _record(_stem(path.name) or path.name, file, os.fspath(path), drop_crossing)
 
 
-def _members(path: Path) -> Iterator[RnaRecord]:
+def _members(path: Path, drop_crossing: bool) -> Iterator[RnaRecord]:
     """The .bpseq members of a tar; links, devices and whatever else is no ordinary file are passed over."""
     total = found = 0
     with open_binary(path) as (file, _):
@@ -157,14 +160,14 @@ def _members(path: Path) -> Iterator[RnaRecord]:
                         raise ValueError(f"{path}: it unpacks to more than {MOST_BYTES:,} bytes: unpack it yourself if you trust it.")
                     if member.isreg() and name is not None:
                         found += 1
-                        yield _record(name, archive.extractfile(member), f"{path}, {member.name}")
+                        yield _record(name, archive.extractfile(member), f"{path}, {member.name}", drop_crossing)
         except UNREADABLE as error:
             raise ValueError(f"{path} is damaged or no tar ({error}): get the file again.") from None
     if not found:
         raise ValueError(f"{path} has no .bpseq files: check the path.")
 
 
-def _record(name: str, file: Any, place: str) -> RnaRecord:
+def _record(name: str, file: Any, place: str, drop_crossing: bool) -> RnaRecord:
     bases: list[str] = []
     partners: list[int] = []
     for number, line in _lines(file, place):
@@ -181,13 +184,17 @@ def _record(name: str, file: Any, place: str) -> RnaRecord:
         partners.append(int(fields[2]) - 1)
     if not bases:
         raise ValueError(f"{place}: there is no line of the form 'position base partner'.")
-    return RnaRecord(name, "".join(bases), _brackets(partners, place))
+    return RnaRecord(name, "".join(bases), _brackets(partners, place, drop_crossing))
 
 
-def _brackets(partners: list[int], place: str) -> str:
-    from fenchel.structured.rna.structures import dot_bracket, partners_of
+def _brackets(partners: list[int], place: str, drop_crossing: bool) -> str:
+    from fenchel.structured.rna.structures import checked_partners, dot_bracket, partners_of, without_crossing
 
-    return dot_bracket(partners_of(partners, len(partners), place).tolist())
+    found: Any = partners
+    if drop_crossing:
+        pairs = checked_partners(np.array(partners), place)
+        found = without_crossing([(p, q) for p, q in pairs.tolist() if p < q])
+    return dot_bracket(partners_of(found, len(partners), place).tolist())
 
 
 def _lines(file: Any, place: str) -> Iterator[tuple[int, str]]:

@@ -20,11 +20,12 @@ class RnaFolder(StructuredEstimator):
 
     Args:
         loss: "likelihood", which gives probabilities of pairs, or "margin".
-        l2: the strength of the penalty; it does not depend on how many sequences there are.
+        l2: the strength of the penalty; it does not depend on how many sequences there are. Margins want far less of it, such as 0.001.
         decode: "mea" for the structure of the greatest expected accuracy, "best" for that of the highest score; "auto" is the first
             after likelihood and the second after a margin, whose scores are no logarithms of probabilities.
         gamma: of "mea", what a pair counts against unpaired bases: the larger, the more pairs.
-        missed, false: of "margin", what a true pair that is missed costs, and a predicted one that is not true.
+        missed, false: of "margin", what a true pair that is missed costs, and a predicted one that is not true. There are many more
+            pairs to predict falsely than to miss, so that ``missed`` of 2 or 3 finds more of them.
         hairpin: how many bases a hairpin has at least.
         solver, tol, max_passes, time_limit, random_state, n_jobs, verbose: as for :class:`StructuredSVM`.
 

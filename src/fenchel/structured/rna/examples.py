@@ -11,8 +11,8 @@ from fenchel.compiled import compiled, kernel
 from fenchel.structured.rna.counts import count_terms, weight_counts
 from fenchel.structured.rna.features import PAIR
 from fenchel.structured.rna.inside import inside, kind, term_scores
-from fenchel.structured.rna.outside import in_range, outside
-from fenchel.structured.rna.rings import LOG_SUM, MAX_PLUS, SUM_PRODUCT
+from fenchel.structured.rna.outside import in_range, moderate, outside
+from fenchel.structured.rna.rings import LOG, LOG_SUM, MAX_PLUS, SUM_PRODUCT
 from fenchel.structured.rna.traceback import traceback
 
 
@@ -138,22 +138,17 @@ def add_loss(pairing, truth, missed, false):
 def expectations(data, indices, indptr, s, least, w, scale, shift, probability, d):
     """log Z; d ← expected counts of the weights, ``probability`` ← that of each pair at i·(L + 2) + j."""
     L = s.shape[0] - 2
-    ring = SUM_PRODUCT
-    theta = term_scores(ring, data, indices, indptr, w, scale, shift)
-    pairing = pair_scores(ring, theta, s, least)
-    chart, prefix = inside(ring, theta, shift, s, pairing, least)
-    z = prefix[L]
-    counts, peak = outside(ring, theta, shift, s, pairing, least, chart, prefix, probability)
-    if in_range(z, counts, peak):
-        weight_counts(data, indices, indptr, counts, d)
-        return math.log(z) + shift * L
-    logs = LOG_SUM
-    theta = term_scores(logs, data, indices, indptr, w, scale, 0.0)
-    pairing = pair_scores(logs, theta, s, least)
-    chart, prefix = inside(logs, theta, 0.0, s, pairing, least)
-    counts, peak = outside(logs, theta, 0.0, s, pairing, least, chart, prefix, probability)
+    ring = SUM_PRODUCT if moderate(term_scores(SUM_PRODUCT, data, indices, indptr, w, scale, shift)) else LOG_SUM
+    while True:
+        theta = term_scores(ring, data, indices, indptr, w, scale, shift)
+        pairing = pair_scores(ring, theta, s, least)
+        chart, prefix = inside(ring, theta, shift, s, pairing, least)
+        counts, peak = outside(ring, theta, shift, s, pairing, least, chart, prefix, probability)
+        if ring.kind == LOG or in_range(prefix[L], counts, peak):
+            break
+        ring = LOG_SUM
     weight_counts(data, indices, indptr, counts, d)
-    return prefix[L]
+    return shift * L + (prefix[L] if ring.kind == LOG else math.log(prefix[L]))
 
 
 @kernel

@@ -48,6 +48,8 @@ from fenchel.structured.rna.inside import (
 LARGEST = 1e280  # of ∂Z/∂x over Z: what fell below the range of floating point, less than 1e-307 each, then matters to nobody
 
 
+MODERATE = 1e150
+
 # Tables like those of the chart.
 SHELL = 0  # everything outside of paired(i, j), with the score of the pair
 OUTER = 1  # shell, as the outer pair of an interior loop
@@ -104,17 +106,22 @@ def outside(ring, theta, shift, s, pairing, least, chart, prefix, probability):
 
 
 @compiled
-def finite(counts):
-    total = 0.0
-    for t in range(counts.shape[0]):
-        total += counts[t]
-    return math.isfinite(total)
+def moderate(theta):
+    """Whether all terms, as values of SUM_PRODUCT, are well within the range of floating point; hairpins are still scores there."""
+    beyond = 0
+    for t in range(theta.shape[0]):
+        if not (HAIRPIN <= t < INTERIOR or 1.0 / MODERATE < theta[t] < MODERATE):
+            beyond += 1
+    return beyond == 0
 
 
 @compiled
 def in_range(z, counts, peak):
     """Whether nothing that matters overflowed or underflowed."""
-    return 0.0 < z < math.inf and finite(counts) and peak < LARGEST
+    total = 0.0
+    for t in range(counts.shape[0]):
+        total += counts[t]
+    return 0.0 < z < math.inf and math.isfinite(total) and peak < LARGEST
 
 
 @compiled

@@ -49,6 +49,23 @@ def partners_of(structure: Any, length: int, place: str) -> np.ndarray:
     return partners
 
 
+def without_crossing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The pairs less those that cross others: time after time, the one that crosses most.
+
+    >>> without_crossing([(0, 5), (1, 4), (3, 8)])
+    [(0, 5), (1, 4)]
+    """
+    p, q = np.sort(np.array(pairs, dtype=np.int64).reshape(-1, 2), axis=1).T
+    crossing = (p[:, None] < p) & (p < q[:, None]) & (q[:, None] < q)
+    crossing |= crossing.T
+    kept, counts = np.ones(len(p), dtype=bool), crossing.sum(axis=1)
+    while counts.any():
+        worst = int(counts.argmax())
+        kept[worst], counts[worst] = False, 0
+        counts[kept] -= crossing[worst, kept]
+    return [pair for pair, keep in zip(pairs, kept.tolist(), strict=True) if keep]
+
+
 def dot_bracket(partners: Iterable[int]) -> str:
     """The structure as a string.
 
@@ -84,7 +101,7 @@ def _of_numbers(structure: Any, length: int, place: str) -> np.ndarray:
         raise TypeError(f"{place} is neither a dot-bracket string nor a list of pairs nor an array of partners.") from None
     if numbers.size and not (numbers.ndim <= 2 and np.array_equal(whole, numbers)):
         raise ValueError(f"{place}: positions must be whole numbers, in pairs or one for each base.")
-    pairs = whole.reshape(-1, 2) if whole.ndim == 2 or whole.size == 0 else _pairs_of_partners(whole, place)
+    pairs = whole.reshape(-1, 2) if whole.ndim == 2 or whole.size == 0 else checked_partners(whole, place)
     partners = np.full(length, -1, dtype=np.int64)
     for p, q in pairs.tolist():
         if not (0 <= p < length and 0 <= q < length and p != q):
@@ -96,7 +113,8 @@ def _of_numbers(structure: Any, length: int, place: str) -> np.ndarray:
     return partners
 
 
-def _pairs_of_partners(partners: np.ndarray, place: str) -> np.ndarray:
+def checked_partners(partners: np.ndarray, place: str) -> np.ndarray:
+    """The pairs (p, q), each in both orders, of an array in which partners name each other."""
     paired = np.flatnonzero(partners >= 0)
     for p in paired.tolist():
         q = int(partners[p])
@@ -123,7 +141,7 @@ def foldable(s: np.ndarray, partners: np.ndarray, least: int) -> np.ndarray:
     on the two sides of such a loop, those on the side that has fewer are dropped.
 
     >>> dot_bracket(foldable(encoded("GGAAAACA", ""), partners_of("((....))", 8, ""), 3))
-    '(.....).'
+    '.(....).'
     """
     kept = partners.copy()
     for p, q in enumerate(partners.tolist()):
