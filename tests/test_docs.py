@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/scikit-learn.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/scikit-learn.md", "docs/structured.md"])
 def test_examples_run_in_order(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     assert blocks

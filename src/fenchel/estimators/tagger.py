@@ -95,7 +95,7 @@ def columns_of(X: Any, width: int = 0) -> dict[str, list[list[str]]]:
     >>> columns_of([[("A", "DT"), ("dog", "NN")]])
     {'w': [['A', 'dog']], 'pos': [['DT', 'NN']]}
     """
-    sentences = [[(token,) if isinstance(token, str) else tuple(token) for token in sentence] for sentence in X]
+    sentences = [[tuple(token) if isinstance(token, (tuple, list)) else (token,) for token in sentence] for sentence in X]
     width = width or next((len(token) for sentence in sentences for token in sentence), 1)
     for i, sentence in enumerate(sentences):
         for t, token in enumerate(sentence):
