@@ -45,7 +45,7 @@ def test_losses_on_pairs_are_means_over_pairs_and_queries(name, phi):
 
 
 def test_the_ndcg_loss_is_that_of_the_structured_problem():
-    model = Ranker(k=3, l2=0.05, tol=1e-2).fit(X, y, qid=QID)
+    model = Ranker("ndcg", k=3, l2=0.05, tol=1e-2).fit(X, y, qid=QID)
     groups = fl.structured.grouped(X, y, QID)
     problem = fl.structured.Problem(fl.structured.Ranking(3), groups.X, groups.y, fl.L2(0.05))
     assert model.converged_
@@ -99,14 +99,14 @@ def test_features_are_brought_to_one_scale_within_each_query():
 
 def test_a_run_that_ends_early_says_so():
     with pytest.warns(ConvergenceWarning, match="Ranker stopped at a certified gap"):
-        assert not Ranker(l2=1e-6, tol=1e-6, max_passes=1).fit(X, y, qid=QID).converged_
+        assert not Ranker("ndcg", l2=1e-6, tol=1e-6, max_passes=1).fit(X, y, qid=QID).converged_
 
 
 def test_a_loss_that_nothing_is_learnt_from_says_so():
     rng = np.random.default_rng(0)
     noise, grades, qid = rng.standard_normal((600, 3)), (rng.random(600) < 0.4).astype(float), np.repeat(np.arange(6), 100)
     with pytest.warns(UserWarning, match="no weights that are better than none .*pairwise-logistic"):
-        model = Ranker(k=3).fit(noise, grades, qid=qid)
+        model = Ranker("ndcg", k=3).fit(noise, grades, qid=qid)
     assert model.converged_
 
 
@@ -133,7 +133,7 @@ def test_seed_and_clone_repeat_the_model():
         ({"loss": "hinge"}, {}, "did you mean 'pairwise-hinge'"),
         ({"l2": 0.0}, {}, "l2=0.0"),
         ({"l2": "strong"}, {}, "l2='strong'"),
-        ({"k": 0}, {}, "k=0"),
+        ({"loss": "ndcg", "k": 0}, {}, "k=0"),
         ({"tol": -1.0}, {}, "tol"),
         ({"solver": "sdac"}, {}, "sdac"),
     ],

@@ -31,7 +31,7 @@ def train_folder(
     data: Rna,
     model: opt.ModelOut,
     loss: Annotated[str, typer.Option(help="likelihood, which gives probabilities of pairs, or margin.")] = "likelihood",
-    l2: Annotated[float, typer.Option(help="The strength of the penalty.")] = 0.03,
+    l2: opt.UsualL2 = None,
     gamma: Annotated[float, typer.Option(help="What a pair counts against unpaired bases when folding: the larger, the more pairs.")] = 6.0,
     solver: opt.Solver = "auto",
     tol: opt.Tol = 1e-2,

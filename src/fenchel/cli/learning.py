@@ -42,7 +42,7 @@ def train(estimator: Any, fit: Callable[[], Any], counts: dict[str, int], model:
         **counts,
         "weights": int(estimator.coef_.size),
         "loss": estimator.loss,
-        "l2": estimator.l2,
+        "l2": getattr(estimator, "l2_", estimator.l2),
         **{key: getattr(estimator, f"{key}_") for key in KEYS},
         "tol": estimator.tol,
         "passes": estimator.n_iter_,

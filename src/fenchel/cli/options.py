@@ -54,6 +54,7 @@ TimeLimit = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", help="Stop after so many seconds of training, with the model so far; reading data does not count."),
 ]
+UsualL2 = Annotated[float | None, typer.Option("--l2", help="The strength of the penalty; by default one that is usual for the loss.")]
 Seed = Annotated[int, typer.Option(min=0, help="Of random choices.")]
 Threads = Annotated[int | None, typer.Option(min=1, help="Processors to use; all by default.")]
 

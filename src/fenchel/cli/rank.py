@@ -25,10 +25,10 @@ def train_ranker(
     data: Documents,
     model: opt.ModelOut,
     loss: Annotated[
-        str, typer.Option(help="ndcg, or on pairs: pairwise-hinge, pairwise-squared-hinge, pairwise-smooth-hinge, pairwise-logistic.")
-    ] = "ndcg",
+        str, typer.Option(help="pairwise-logistic, pairwise-hinge, pairwise-squared-hinge, pairwise-smooth-hinge or ndcg.")
+    ] = "pairwise-logistic",
     k: Annotated[int, typer.Option("--k", min=1, help="How many ranks count.")] = 10,
-    l2: Annotated[float, typer.Option(help="The strength of the penalty.")] = 0.1,
+    l2: opt.UsualL2 = None,
     normalize: Annotated[bool, typer.Option("--normalize", help="Bring features to [0, 1] within each query, as LETOR does.")] = False,
     solver: opt.Solver = "auto",
     tol: opt.Tol = 1e-3,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any
 
@@ -10,31 +9,37 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fenchel.checks import is_number
 from fenchel.estimators.base import MATRICES
 from fenchel.estimators.penalties import loss_named
 from fenchel.estimators.rows import filled_in
 from fenchel.estimators.running import OneProblem, users_line
 from fenchel.problem import Problem
-from fenchel.registry import near
+from fenchel.registry import checked_choice
 from fenchel.regularizers import L2
 from fenchel.structured import Problem as StructuredProblem
 from fenchel.structured.ranking import Ranking, ndcg, normalized, pairwise
 from fenchel.structured.ranking.documents import grouped, those_that_tell
 
 NDCG, PAIRWISE = "ndcg", "pairwise-"
-ON_PAIRS = ("hinge", "logistic", "smooth-hinge", "squared-hinge")
+USUAL = {
+    NDCG: 0.1,
+    "pairwise-hinge": 1e-3,
+    "pairwise-logistic": 1e-2,
+    "pairwise-smooth-hinge": 1e-3,
+    "pairwise-squared-hinge": 1e-2,
+}
 
 
 class Ranker(OneProblem):
     """Learning to rank: mean loss over queries + l2/2·‖w‖², minimised to a certified gap.
 
     Args:
-        loss: "ndcg", the large-margin bound on 1 − NDCG@k of :class:`fenchel.structured.Ranking`; or a loss on pairs of documents of which
-            one has the higher grade: "pairwise-hinge" (RankSVM), "pairwise-squared-hinge", "pairwise-smooth-hinge",
-            "pairwise-logistic", the mean over a query's pairs.
+        loss: on pairs of documents of which one has the higher grade, the mean over a query's pairs: "pairwise-logistic", "pairwise-hinge"
+            (RankSVM), "pairwise-squared-hinge", "pairwise-smooth-hinge"; or "ndcg", the large-margin bound on 1 − NDCG@k of
+            :class:`fenchel.structured.Ranking`.
         k: how many ranks count, in the loss "ndcg" and in ``score``; None for all.
-        l2: the strength of the penalty; it does not depend on how many queries there are.
+        l2: the strength of the penalty; it does not depend on how many queries there are. None takes what is usual for the loss, 0.1
+            for "ndcg", 0.001 for hinges on pairs and 0.01 for the others; ``l2_`` says which.
         solver: "auto", or the name of a solver; ``fenchel.solvers.solvers()`` has them all.
         tol: the certified gap to stop at, relative to the objective at w = 0.
         max_passes: how many passes over the queries, or pairs, at most.
@@ -60,12 +65,14 @@ class Ranker(OneProblem):
     (True, True)
     """
 
+    usual = USUAL
+
     def __init__(
         self,
-        loss: str = NDCG,
+        loss: str = "pairwise-logistic",
         *,
         k: int | None = 10,
-        l2: float = 0.1,
+        l2: float | None = None,
         normalize: bool = False,
         solver: str = "auto",
         tol: float = 1e-3,
@@ -95,6 +102,7 @@ class Ranker(OneProblem):
             y: its grade: 0 for not relevant, the higher the better.
             qid: its query: numbers or strings, in any order; None if all documents belong to one query.
         """
+        checked_choice("loss", self.loss, USUAL)
         if y is None:
             raise ValueError("Ranker requires y to be passed, but the target y is None: give the grade of each document.")
         X = filled_in(validate_data(self, X, **MATRICES))
@@ -116,17 +124,13 @@ class Ranker(OneProblem):
 
     def _problem(self, X: Any, y: np.ndarray, qid: np.ndarray) -> Any:
         """What is minimised."""
-        if not (is_number(self.l2) and 0.0 < self.l2 < math.inf):
-            raise ValueError(f"l2={self.l2!r}: give a positive number.")
+        penalty = L2(self._strength())
         if self.loss == NDCG:
             groups = grouped(X, y, qid)
-            return StructuredProblem(Ranking(self.k), groups.X, groups.y, L2(self.l2))
-        offered = (NDCG, *(PAIRWISE + name for name in ON_PAIRS))
-        if self.loss not in offered:
-            raise ValueError(f"loss={self.loss!r}: {near(str(self.loss), offered)}")
+            return StructuredProblem(Ranking(self.k), groups.X, groups.y, penalty)
         pairs = pairwise(X, y, qid, seed=self._seed())
         loss = loss_named(self.loss.removeprefix(PAIRWISE), ("binary",))
-        return Problem(pairs.X, pairs.y, loss, L2(self.l2), sample_weight=pairs.weight)
+        return Problem(pairs.X, pairs.y, loss, penalty, sample_weight=pairs.weight)
 
     def predict(self, X: Any, qid: Any = None) -> np.ndarray:
         """The score of every document: the higher, the better among those of its query.

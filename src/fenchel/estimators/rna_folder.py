@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fenchel.estimators.structured import StructuredEstimator
 from fenchel.registry import checked_choice
-from fenchel.structured.base import LIKELIHOOD
+from fenchel.structured.base import LIKELIHOOD, MARGIN
 from fenchel.structured.rna import RnaFold
 
 DECODERS = ("auto", "mea", "best")
@@ -20,12 +20,13 @@ class RnaFolder(StructuredEstimator):
 
     Args:
         loss: "likelihood", which gives probabilities of pairs, or "margin".
-        l2: the strength of the penalty; it does not depend on how many sequences there are. Margins want far less of it, such as 0.001.
+        l2: the strength of the penalty; it does not depend on how many sequences there are. None takes 0.03 for a likelihood and 0.001
+            for a margin, which wants far less of it; ``l2_`` says which.
         decode: "mea" for the structure of the greatest expected accuracy, "best" for that of the highest score; "auto" is the first
             after likelihood and the second after a margin, whose scores are no logarithms of probabilities.
         gamma: of "mea", what a pair counts against unpaired bases: the larger, the more pairs.
         missed, false: of "margin", what a true pair that is missed costs, and a predicted one that is not true. There are many more
-            pairs to predict falsely than to miss, so that ``missed`` of 2 or 3 finds more of them.
+            pairs to predict falsely than to miss, hence the difference.
         hairpin: how many bases a hairpin has at least.
         solver, tol, max_passes, time_limit, random_state, n_jobs, verbose: as for :class:`StructuredSVM`.
 
@@ -38,14 +39,16 @@ class RnaFolder(StructuredEstimator):
     (2, 2, True)
     """
 
+    usual: ClassVar[dict[str, float]] = {LIKELIHOOD: 0.03, MARGIN: 0.001}
+
     def __init__(
         self,
         loss: str = LIKELIHOOD,
         *,
-        l2: float = 0.03,
+        l2: float | None = None,
         decode: str = "auto",
         gamma: float = 6.0,
-        missed: float = 1.0,
+        missed: float = 3.0,
         false: float = 1.0,
         hairpin: int = 3,
         solver: str = "auto",
@@ -74,6 +77,7 @@ class RnaFolder(StructuredEstimator):
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> RnaFolder:
         """Learn from sequences X and their structures Y: dot-bracket strings, lists of pairs or arrays of partners."""
         checked_choice("decode", self.decode, DECODERS)
+        checked_choice("loss", self.loss, self.usual)
         return self._learn(RnaFold(self.hairpin, self.missed, self.false), X, Y, self.loss, sample_weight)
 
     def predict(self, X: Any) -> list[str]:

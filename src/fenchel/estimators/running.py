@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from fenchel.checks import is_number
 from fenchel.driver import solve
 from fenchel.matrices import available_threads
 from fenchel.result import Result
@@ -38,6 +39,16 @@ class OneProblem(Running, BaseEstimator):
     After ``fit``: ``coef_``, all weights in one row, and the certificate: ``objective_``, ``dual_objective_``, ``gap_``,
     ``converged_``, ``n_iter_``, ``solver_``, ``history_``.
     """
+
+    usual: ClassVar[dict[str, float]] = {}  #: for each loss the strength that l2=None stands for
+
+    def _strength(self) -> float:
+        """l2, or the usual one of the loss; kept as ``l2_``."""
+        strength = self.usual[self.loss] if self.l2 is None else self.l2
+        if not (is_number(strength) and 0.0 < strength < math.inf):
+            raise ValueError(f"l2={self.l2!r}: give a positive number.")
+        self.l2_ = float(strength)
+        return self.l2_
 
     def _solve(self, problem: Any) -> Result:
         """Minimise, keep what was found, and warn if it is not within the tolerance; an interrupt leaves it as far as it came."""

@@ -26,7 +26,7 @@ class StructuredEstimator(OneProblem):
         return self
 
     def _regularizer(self) -> Any:
-        return L2(self.l2)
+        return L2(self._strength())
 
     def _inputs(self, X: Any) -> Any:
         """X as the model takes it."""
