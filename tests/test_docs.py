@@ -19,7 +19,7 @@ def test_examples_run_in_order(page):
     names: dict[str, object] = {"__name__": f"examples of {page}"}
     sys.modules[str(names["__name__"])] = sys  # NamedTuple looks its module up
     for block in blocks:
-        exec(compile(block, page, "exec"), names)
+        exec(compile(block, page, "exec", dont_inherit=True), names)
     if page == "README.md":
         assert names["result"].converged
 

@@ -79,9 +79,9 @@ def test_a_run_that_is_stopped_at_once_keeps_the_strength_chosen_before():
 
 
 def test_what_a_solver_ends_with_is_evaluated(monkeypatch):
-    import fenchel.problem
+    import fenchel.objective
 
-    monkeypatch.setattr(fenchel.problem, "PIECE", 64)  # so that it ends within a pass
+    monkeypatch.setattr(fenchel.objective, "PIECE", 64)  # so that it ends within a pass
     problem = fl.Problem(X / 10.0, Y, fl.Hinge(), fl.L2(0.1))
     result = fl.minimize(problem, "optimistic", epsilon=0.9, tol=1e-9, max_passes=50)
     assert result.status == "finished"

@@ -1,6 +1,6 @@
 """Outputs with structure: models that decode them, and the problem of learning to
 
->>> import fenchel as fl
+>>> import numpy as np, fenchel as fl
 >>> X, Y = np.eye(3), ["a", "b", "a"]
 >>> problem = fl.structured.Problem(fl.structured.Multiclass(), X, Y, fl.L2(0.1), loss="likelihood")
 >>> fl.minimize(problem, tol=1e-6).converged
@@ -8,8 +8,6 @@ True
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from fenchel.structured.base import Model
 from fenchel.structured.chain import Chain, chunk_scores, sentences, token_accuracy, token_features
@@ -35,5 +33,3 @@ __all__ = [
     "token_accuracy",
     "token_features",
 ]
-
-del np  # the example's
