@@ -14,6 +14,7 @@ from fenchel.solvers import solvers
 
 SMALL = 100_000  # entries of X
 FEW_WEIGHTS = 10_000  # of a structured model
+MOST_PARTS = 100_000_000  # of outputs, eight bytes each
 WELL_CONDITIONED = 2.0  # R²/(λγm) up to which plain SDCA needs no help
 NARROW = 0.1  # of the spread of labels: where curvature is confined to so little, Newton steps overshoot it
 CROWDED_CONDITIONED = 0.1  # the same where rows share most coordinates
@@ -92,11 +93,17 @@ def few_weights(problem: Any) -> bool:
     return bool(problem.n <= FEW_WEIGHTS)
 
 
+def few_parts(problem: Any) -> bool:
+    """Room for a mixture of outputs for each example."""
+    return bool(problem.part_sizes.sum() <= MOST_PARTS)
+
+
 STRUCTURED_RULES = (
     Rule("lbfgs", {}, lambda problem: problem.likelihood, "smooth: quasi-Newton steps need the fewest decodings of every example"),
     Rule("fista", {}, lambda problem: problem.likelihood, "the same with a penalty that has corners"),
     Rule("proximal-bundle", {}, few_weights, "a margin in few weights: cutting planes around the best point, however weak the penalty"),
-    Rule("block-frank-wolfe", {}, lambda problem: True, "a margin: dual ascent learns from every example it decodes"),
+    Rule("block-frank-wolfe", {}, few_parts, "a margin: dual ascent learns from every example it decodes"),
+    Rule("optimistic", {}, lambda problem: True, "the same where mixtures of outputs would take too much memory"),
 )
 
 STREAM_RULES = (

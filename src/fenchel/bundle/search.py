@@ -44,17 +44,23 @@ class Search:
         self.next: np.ndarray = state.get("next", self.w)
         self.z: Any = None
         self.looks = 0
+        self.lost = False  # beyond what floating point can tell
 
     def look(self) -> Look:
         """Evaluate the next point."""
         w, problem = self.next, self.problem
         z = problem.predict(w.reshape(problem.shape))
         loss = problem.mean_loss(z)
-        if loss < 0.0:
+        if loss < -ROUNDING * (1.0 + problem.scale):
             raise ValueError(f"Bundle methods need a loss that is nowhere negative, and here is one of {loss:.3g}: add a constant to it.")
         _, v = problem.loss_gradient(z)
         a = -v.reshape(-1)
         self.looks += 1
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = float(a @ a)  # which enters the Gram matrix
+        if not (math.isfinite(loss) and math.isfinite(square)):
+            self.lost = True
+            return Look(math.inf, np.zeros_like(a), False)
         objective = loss + 0.5 * self.l2 * float(w @ w)
         better = objective < self.objective
         if better:
@@ -70,8 +76,8 @@ class Search:
 
     @property
     def done(self) -> bool:
-        """Whether nothing but rounding is left between the best point and the bound."""
-        return self.objective - self.bound <= ROUNDING * self.bound
+        """Whether nothing but rounding is left between the best point and the bound, or nothing can be told any more."""
+        return self.lost or self.objective - self.bound <= ROUNDING * self.bound
 
     def iterate(self, state: dict[str, Any] | None = None) -> Iterate:
         """The best point so far, and what is needed to go on."""

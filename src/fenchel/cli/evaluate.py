@@ -32,12 +32,12 @@ def command(
     """
     from fenchel import plots
     from fenchel.cli.figures import judgement
-    from fenchel.cli.inputs import Columns, as_model_expects, load_model
+    from fenchel.cli.inputs import Columns, as_model_expects, linear_model
     from fenchel.cli.scores import is_classifier, mean_loss, scores
 
     if plot is not None:
         plots.check_file(plot)
-    estimator = load_model(model, data)
+    estimator = linear_model(model, data)
     rows = as_model_expects(estimator, data, Columns(target=target, format=format))
     if rows.y is None:
         raise ValueError(f"{data} has no labels to judge by: give rows with the target column.")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TASKS = ("auto", "classify", "regress")
 FEW_CLASSES = 20
 KNOWN_TASKS = {"binary": "classify", "multiclass": "classify", "regression": "regress"}
+COMMANDS_OF = {"Tagger": "tag", "Ranker": "rank", "RnaFolder": "fold"}  # the groups of commands for models that are not linear
 
 
 class Columns(NamedTuple):
@@ -138,6 +139,17 @@ def load_model(model: Path, data: str) -> Any:
     if is_model(Path(data)) and model.is_file() and not is_model(model):
         raise ValueError(f"{data} is a model, and {model} is not: swap them, for the model comes first.")
     return load(model)
+
+
+def linear_model(model: Path, data: str) -> Any:
+    """The same, if it is one of rows and columns."""
+    found = load_model(model, data)
+    name = type(found).__name__
+    if name in COMMANDS_OF or hasattr(found, "model_"):
+        told = COMMANDS_OF.get(name)
+        use = f"use fenchel {told}" if told else "load it in Python with fenchel.load"
+        raise ValueError(f"{model} holds a {name}, and this command is for linear models: {use}.")
+    return found
 
 
 def is_model(file: Path) -> bool:

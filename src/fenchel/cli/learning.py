@@ -85,12 +85,11 @@ def judge(found: dict[str, Any], as_json: bool) -> None:
 
 def model_of(kind: str, file: Path, data: str) -> Any:
     """The model in the file, if it is of that kind."""
-    from fenchel.cli.inputs import load_model
+    from fenchel.cli.inputs import COMMANDS_OF, load_model
 
     model = load_model(file, data)
     if type(model).__name__ != kind:
-        group = {"Tagger": "tag", "Ranker": "rank", "RnaFolder": "fold"}
-        told = group.get(type(model).__name__)
+        told = COMMANDS_OF.get(type(model).__name__)
         use = f"use fenchel {told}" if told else "use fenchel predict or evaluate"
         raise ValueError(f"{file} holds a {type(model).__name__}, and this command is for a {kind}: {use}.")
     return model

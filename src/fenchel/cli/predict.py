@@ -38,14 +38,14 @@ def command(
 
     Example: fenchel predict cars.fenchel test.csv --probabilities -o predicted.csv
     """
-    from fenchel.cli.inputs import Columns, as_model_expects, load_model
+    from fenchel.cli.inputs import Columns, as_model_expects, linear_model
     from fenchel.files import checked_place
 
     if str(output) != "-":
         checked_place(output, data, model)
         if output.suffix.lower() not in ENDINGS:
             raise ValueError(f"{output}: its name must end in {', '.join(ENDINGS)}.")
-    estimator = load_model(model, data)
+    estimator = linear_model(model, data)
     X = as_model_expects(estimator, data, Columns(target=target, format=format)).X
     found = predictions(estimator, X, probabilities, scores)
     if as_json:

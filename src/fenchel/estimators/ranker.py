@@ -147,7 +147,15 @@ class Ranker(OneProblem):
 
     def score(self, X: Any, y: Any, qid: Any = None) -> float:
         """The mean NDCG@k over the queries that have a relevant document."""
+        check_is_fitted(self)
+        if qid is None and self.n_queries_ > 1:
+            raise ValueError(f"The ranker has learnt from {self.n_queries_:,} queries: give qid, the query of each document, to score it.")
         return ndcg(y, self.predict(X, qid), qid, self.k)
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if getattr(self, "n_features_in_", None) != len(self.coef_):
+            raise ValueError("n_features_in_ and coef_ do not fit each other")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

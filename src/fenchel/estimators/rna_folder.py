@@ -39,6 +39,7 @@ class RnaFolder(StructuredEstimator):
     (2, 2, True)
     """
 
+    kind: ClassVar[type] = RnaFold
     usual: ClassVar[dict[str, float]] = {LIKELIHOOD: 0.03, MARGIN: 0.001}
 
     def __init__(

@@ -7,6 +7,7 @@ import sys
 import warnings
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -49,6 +50,12 @@ class OneProblem(Running, BaseEstimator):
             raise ValueError(f"l2={self.l2!r}: give a positive number.")
         self.l2_ = float(strength)
         return self.l2_
+
+    def _check_loaded(self) -> None:
+        """Refuse, with a ValueError, what no fit has left behind: files come from strangers."""
+        coef = getattr(self, "coef_", None)
+        if not (isinstance(coef, np.ndarray) and coef.ndim == 1 and coef.dtype in (np.float64, np.float32)):
+            raise ValueError("coef_ is no row of weights")
 
     def _solve(self, problem: Any) -> Result:
         """Minimise, keep what was found, and warn if it is not within the tolerance; an interrupt leaves it as far as it came."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -10,13 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 from fenchel.estimators.running import OneProblem
 from fenchel.matrices import available_threads
 from fenchel.regularizers import L1, L2, ElasticNet
-from fenchel.structured.base import LIKELIHOOD, MARGIN
+from fenchel.structured.base import LIKELIHOOD, MARGIN, Model, checked_weights
 from fenchel.structured.oracle import decode_all
 from fenchel.structured.problem import Problem
 
 
 class StructuredEstimator(OneProblem):
     """What they have in common: ``model_``, the model with what the data decided, beside the weights and the certificate."""
+
+    kind: ClassVar[type] = Model  #: what ``model_`` is
 
     def _learn(self, model: Any, X: Any, Y: Any, loss: str, sample_weight: Any) -> Any:
         """Solve the problem that the model makes of X and Y."""
@@ -36,12 +38,18 @@ class StructuredEstimator(OneProblem):
         """The output with the highest score, for every input."""
         check_is_fitted(self)
         examples = self.model_.examples(self._inputs(X))
-        ys = decode_all(examples, self.coef_, self._threads() or available_threads())
+        ys = decode_all(examples, checked_weights(self.coef_, self.model_.n), self._threads() or available_threads())
         return [self.model_.output(examples, i, y) for i, y in enumerate(ys)]
 
     def score(self, X: Any, Y: Any) -> float:
         """How well the predictions agree with Y, by the model's own measure: for a ``Chain`` the share of tags that are right."""
-        return float(self.model_.score(Y, self.predict(X)))
+        outputs = self.predict(X)
+        return float(self.model_.score(Y, outputs))
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if not isinstance(getattr(self, "model_", None), self.kind):
+            raise ValueError(f"model_ is no {self.kind.__name__}")
 
 
 class AnyModel(StructuredEstimator):
@@ -174,4 +182,4 @@ class ConditionalRandomField(AnyModel):
         check_is_fitted(self)
         if not hasattr(self.model_, "marginals"):
             raise AttributeError(f"{type(self.model_).__name__} has no marginals.")
-        return self.model_.marginals(X, self.coef_)
+        return self.model_.marginals(X, checked_weights(self.coef_, self.model_.n))

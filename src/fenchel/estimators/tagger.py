@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fenchel.estimators.structured import StructuredEstimator, mixed_penalty
 from fenchel.registry import checked_choice
-from fenchel.structured.base import LIKELIHOOD, MARGIN
+from fenchel.structured.base import LIKELIHOOD, MARGIN, checked_weights
 from fenchel.structured.chain import Chain, token_features
 
 NAMES = ("w", "pos")  # of the first columns; those after them are c2, c3, ...
@@ -36,6 +36,8 @@ class Tagger(StructuredEstimator):
     >>> Tagger().fit(sentences, tags).predict([["the", "cat", "barks"]])
     [['DET', 'NOUN', 'VERB']]
     """
+
+    kind: ClassVar[type] = Chain
 
     def __init__(
         self,
@@ -86,7 +88,16 @@ class Tagger(StructuredEstimator):
     def predict_marginals(self, X: Any) -> list[np.ndarray]:
         """For every sentence the probability of each tag of ``model_.tags`` at each token, after ``loss="likelihood"``."""
         check_is_fitted(self)
-        return self.model_.marginals(self._inputs(X), self.coef_)
+        return self.model_.marginals(self._inputs(X), checked_weights(self.coef_, self.model_.n))
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        columns = getattr(self, "columns_", None)
+        names = columns if isinstance(columns, list) else []
+        if not (names and all(isinstance(name, str) for name in names) and len(set(names)) == len(names)):
+            raise ValueError("columns_ are no names of columns")
+        if self.model_.attributes is None:
+            raise ValueError("model_ is a Chain of matrices, and not of text")
 
 
 def columns_of(X: Any, width: int = 0) -> dict[str, list[list[str]]]:
@@ -95,6 +106,8 @@ def columns_of(X: Any, width: int = 0) -> dict[str, list[list[str]]]:
     >>> columns_of([[("A", "DT"), ("dog", "NN")]])
     {'w': [['A', 'dog']], 'pos': [['DT', 'NN']]}
     """
+    if X is None or isinstance(X, str):
+        raise TypeError("X must be a list of sentences, each a list of tokens.")
     sentences = [[tuple(token) if isinstance(token, (tuple, list)) else (token,) for token in sentence] for sentence in X]
     width = width or next((len(token) for sentence in sentences for token in sentence), 1)
     for i, sentence in enumerate(sentences):

@@ -209,7 +209,7 @@ class Reader:
             raise ModelFileError(f"{where} is a {name!r}, which this fenchel does not know: {near(name, JSON_CLASSES)}")
         try:
             return cls.from_json(json.loads(self.tensor(where, "u", 1).tobytes()))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise damaged(f"{where} is no {name} ({str(error).rstrip('.')})") from None
 
 

@@ -69,6 +69,10 @@ def linear_model(model: Any) -> Linear:
         raise ValueError(f"{name} has no coef_: fit it first; only linear models can be exported.")
     if getattr(model, "encoding_", None) is not None:
         raise ValueError(f"{name} turns tables into numbers itself, which other programs do not: fit it on the numbers, then export it.")
+    if hasattr(model, "model_"):
+        raise ValueError(f"{name} decodes outputs with structure, which these formats cannot hold: only linear models can be exported.")
+    if getattr(model, "normalize", False):
+        raise ValueError(f"{name} with normalize=True scales features itself, which other programs do not: fit it on scaled ones.")
     coef = np.atleast_2d(np.asarray(coef.toarray() if sp.issparse(coef) else coef, dtype=np.float64))
     intercept = np.broadcast_to(np.asarray(getattr(model, "intercept_", 0.0), dtype=np.float64).ravel(), len(coef))
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):

@@ -65,6 +65,10 @@ def check_model(model: Any, where: str) -> None:
         value: Any = getattr(model, name, None)
         if value is not None and not are_finite(value.data if sp.issparse(value) else value):
             raise ModelFileError(f"{where}{name} holds weights that are not finite numbers: fit the model again.")
+    try:
+        getattr(model, "_check_loaded", lambda: None)()
+    except ValueError as error:
+        raise ModelFileError(f"{where}{error}: fit the model again.") from None
     if coef is None:
         return
     shape = coef.shape if sp.issparse(coef) else np.shape(coef)

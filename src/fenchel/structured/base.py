@@ -63,6 +63,14 @@ class Model:
         raise NotImplementedError
 
 
+def checked_weights(w: Any, n: int) -> np.ndarray:
+    """n weights as kernels take them: a kernel reads whatever memory lies beyond fewer."""
+    weights = np.ascontiguousarray(w, dtype=np.float64)
+    if weights.shape != (n,):
+        raise ValueError(f"The weights have shape {weights.shape}, and the model has {n:,} of them.")
+    return weights
+
+
 def check_lengths(X: Sequence[Any], Y: Sequence[Any], what: str) -> None:
     """Refuse inputs and outputs that are not as many."""
     if len(X) != len(Y):

@@ -26,7 +26,7 @@ class Margin(NamedTuple):
     def slope(self, examples, i, w, scale, d):
         """d ← parts of a subgradient of ℓ_i at scale·w; ℓ_i itself."""
         loss = self.worst(examples, i, w, scale, d)
-        return loss + scale * examples.dot(i, d, w)
+        return max(0.0, loss + scale * examples.dot(i, d, w))  # the truth is an output: below 0 it is rounding
 
     def smoothness(self):
         return math.inf

@@ -43,6 +43,7 @@ class MulticlassExamples(NamedTuple):
         z = np.empty(self.costs.shape[0])
         self.rows.dots(i, plain(w), z)
         best = -math.inf
+        y[0] = 0  # also where no score is a number
         for k in range(z.shape[0]):
             score = scale * z[k] + cost * self.costs[self.label[i], k]
             if score > best:
@@ -102,11 +103,13 @@ class Multiclass(Model):
 
     def fitted(self, X: Any, Y: Any) -> Multiclass:
         """The same model with the classes that occur and as many features as X has columns."""
-        classes = self.classes or tuple(np.unique(np.asarray(Y)).tolist())
+        classes = self.classes or distinct(Y)
         if len(classes) < 2:
-            raise ValueError(f"Y holds the class {classes[0]!r} alone: there must be at least two to choose from.")
+            raise ValueError(
+                f"Y holds {len(classes)} classes, {', '.join(map(repr, classes)) or 'none at all'}: there must be at least two."
+            )
         checked_costs(self.costs, len(classes))
-        return replace(self, classes=classes, features=self.features or int(np.shape(X)[1]))
+        return replace(self, classes=classes, features=self.features or Design(X).n)
 
     @property
     def n(self) -> int:
@@ -142,15 +145,36 @@ class Multiclass(Model):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Multiclass:
-        """The model of which ``to_json`` made these values."""
-        return cls(data["costs"], tuple(data["classes"]), int(data["features"]))
+        """The model of which ``to_json`` made these values; what they could not have come from is refused."""
+        if not isinstance(data, dict) or set(data) != {"costs", "classes", "features"}:
+            raise ValueError("A multiclass model is described by costs, classes and features, and nothing else.")
+        classes, features = data["classes"], data["features"]
+        if type(features) is not int or not 0 <= features < 2**40 or not isinstance(classes, list):
+            raise ValueError("The features of a multiclass model are a whole number, and its classes a list.")
+        plain = all(isinstance(name, (str, int, float)) for name in classes)
+        if classes and not (plain and len(set(map(str, classes))) == len(classes) >= 2):
+            raise ValueError("The classes of a multiclass model are two or more different names or numbers.")
+        if classes:
+            checked_costs(data["costs"], len(classes))
+        return cls(data["costs"], tuple(classes), features)
+
+
+def distinct(Y: Any) -> tuple[Any, ...]:
+    """The classes that occur, sorted."""
+    try:
+        return tuple(np.unique(np.asarray(Y)).tolist())
+    except TypeError:
+        raise ValueError("Y holds classes of several types, which have no order: make them all strings, or all numbers.") from None
 
 
 def checked_costs(costs: Any, K: int) -> np.ndarray:
     """Δ as a matrix: nothing for being right, nothing negative for being wrong."""
     if costs is None:
         return 1.0 - np.eye(K)
-    matrix = np.ascontiguousarray(costs, dtype=np.float64)
+    try:
+        matrix = np.ascontiguousarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"costs={costs!r}: give a matrix of numbers.") from None
     if matrix.shape != (K, K):
         raise ValueError(f"costs has shape {matrix.shape}, and there are {K} classes: give a row and a column for each.")
     if not (np.isfinite(matrix).all() and (matrix >= 0.0).all() and (np.diag(matrix) == 0.0).all()):

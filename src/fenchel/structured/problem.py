@@ -140,7 +140,8 @@ class Problem(Objective):
 
     def bound_of_plane(self, b: float, a: np.ndarray, objective: float = math.inf, wanted: float = math.inf) -> float:
         """max over 0 ≤ c ≤ 1 of c·b − Ω*(−c·a): the smallest objective, at least, where ℓ(w) ≥ b + <a, w> and ℓ ≥ 0."""
-        return self.best_scaled(lambda c: c * b - self.penalty_conjugate(-c * a, objective), -a, objective, wanted)
+        found = self.best_scaled(lambda c: c * b - self.penalty_conjugate(-c * a, objective), -a, objective, wanted)
+        return max(found, -self.penalty_conjugate(np.zeros(self.n)))
 
     def gap(self, w: np.ndarray) -> float:
         """An upper bound on P(w) − min P, from w alone."""

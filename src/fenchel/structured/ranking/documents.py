@@ -22,6 +22,8 @@ class Documents(Sequence[Any]):
     """
 
     def __init__(self, matrix: Any, start: np.ndarray, names: Any = None) -> None:
+        if len(start) < 1 or start[0] != 0 or start[-1] != matrix.shape[0] or (np.diff(start) < 0).any():
+            raise ValueError(f"start must rise from 0 to the {matrix.shape[0]} rows of the matrix.")
         self.matrix = matrix
         self.start = start
         self.names = np.arange(len(start) - 1) if names is None else names
