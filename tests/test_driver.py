@@ -105,6 +105,13 @@ def test_an_interrupt_inside_the_solver_keeps_the_certificate_exact(problem, mon
     assert result.dual_objective <= fl.minimize(problem, "lbfgs", tol=1e-10).objective
 
 
+def test_a_tolerance_below_rounding_ends_when_nothing_moves_any_more(problem):
+    with pytest.warns(ConvergenceWarning, match="larger tol"):
+        result = fl.minimize(problem, "sdca", tol=1e-18, max_passes=1e9)
+    assert result.status == "stalled"
+    assert result.gap <= 1e-12 * problem.objective_at_zero
+
+
 def test_history_has_a_row_per_evaluation(problem):
     history = fl.minimize(problem, "fista", tol=1e-6).history
     assert history.COLUMNS == ("passes", "accesses", "seconds", "objective", "dual_objective", "gap", "nnz")

@@ -24,6 +24,10 @@ from fenchel.result import History, Iterate, Result
 from fenchel.solvers import Solver, solvers
 
 
+NEXT_TO_NOTHING = 1e-12  # of the scale of the objective
+IDLE = 6  # evaluations, each at a third more passes than the one before
+
+
 class Evaluation(NamedTuple):
     """What a callback is told: where the run stands."""
 
@@ -181,6 +185,7 @@ class _Run:
         self.sure = False  # whether the bound of alpha rests on a v that was computed from it, and not updated step by step
         self.solver_seconds, self.began = 0.0, time.perf_counter()
         self.evaluated = math.inf if not problem.in_memory else -1.0
+        self.least, self.idle = math.inf, 0  # the smallest gap, and for how many evaluations it has been that
         self.next_evaluation = 1.0 if problem.in_memory else 0.0
         self.show: Callable[[Evaluation, float], None] = lambda evaluation, target: None
 
@@ -250,6 +255,7 @@ class _Run:
         if math.isfinite(objective):
             self._raise_bound(iterate, z)
         converged = self.gap <= self.target and self._verify()
+        stuck = self._is_stuck()
         self._plan(iterate.passes)
         self.evaluated = iterate.passes
         stop = self._record(iterate, objective)
@@ -257,7 +263,13 @@ class _Run:
             return "converged"
         if not math.isfinite(objective):
             return "diverged"
-        return "callback" if stop else None
+        return "callback" if stop else "stalled" if stuck else None
+
+    def _is_stuck(self) -> bool:
+        """Whether a gap that is next to nothing has not shrunk for several evaluations: what is left of it is rounding."""
+        self.idle = self.idle + 1 if self.gap >= self.least else 0
+        self.least = min(self.least, self.gap)
+        return 0.0 < self.target < self.gap <= NEXT_TO_NOTHING * self.problem.scale and self.idle >= IDLE
 
     def _record(self, iterate: Iterate, objective: float) -> bool:
         """Tell the history, the progress bar and the callback; whether the latter wants to stop."""
