@@ -260,7 +260,7 @@ def test_tags_may_be_given_and_the_rest_is_learnt(options, strings):
     more = Chain(**options, tags=["z", *found.tags]).fitted(X, Y)
     assert more.tags == ("z", *found.tags)
     assert more.n >= found.n
-    with pytest.raises(ValueError, match="the tag '.' is none of the model's 2"):
+    with pytest.raises(ValueError, match=r"the tag '.' is none of the model's 2"):
         Chain(**options, tags=("z", "y")).fitted(X, Y)
 
 
