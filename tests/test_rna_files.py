@@ -7,6 +7,7 @@ import io
 import lzma
 import os
 import tarfile
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fenchel import plots
-from fenchel.datasets import RnaRecord, make_rna, read_bpseq, read_dbn, write_dbn
+from fenchel.datasets import RnaRecord, make_rna, read_bpseq, read_dbn, read_rna, write_dbn
+from fenchel.structured.rna.structures import without_crossing
 
 DATA = Path(os.environ.get("FENCHEL_DATA", ""), "structured")
 
@@ -80,7 +82,10 @@ def test_bpseq_comes_from_files_folders_and_tars(tmp_path, form):
         (b">a\n\nGGG\n..\n", "line 4: 2 marks for a sequence of 3 bases"),
         (b">a\nGG\xff\n...\n", "line 2: this is no plain text"),
         (lzma.compress(b">a\nGGG\n...\n" * 100)[:-30], "damaged or cut short"),
-        (b">a\n" + b"G" * (1 << 20), "line 2: the file or its line is too long"),
+        (b">a\n" + b"G" * (1 << 20), "line 2: the line is too long"),
+        (b">a\n" + b"G" * 50_001 + b"\n" + b"." * 50_001 + b"\n", "line 3: the sequence has more than 50,000 bases"),
+        (b">a\nGGACC\n[(.])\n", r"line 3: '\[' at position 1 marks a pair of a pseudoknot"),
+        (b">a\nGGACC\n(A.)a\n", r"line 3: 'A' at position 2 marks a pair of a pseudoknot"),
     ],
 )
 def test_wrong_dot_bracket_files_are_refused_with_their_line(tmp_path, text, message):
@@ -96,8 +101,11 @@ def test_wrong_dot_bracket_files_are_refused_with_their_line(tmp_path, text, mes
         (b"1 G 0\n2 A\n", "line 2: '2 A' is not of the form"),
         (b"1 G 0\n2 A 99999999999999999999\n", "line 2: .* is not of the form"),
         (b"nothing here\n", "there is no line of the form"),
-        (b"1 G 3\n2 A 4\n3 C 1\n4 U 2\n", "position 2: its pair with 0 crosses another"),
-        (b"1 G 3\n2 A 0\n3 C 0\n", "position 0: it pairs with 2, which does not pair with 0"),
+        (b"1 G 3\n2 A 4\n3 C 1\n4 U 2\n", "position 3: its pair with 1 crosses another"),
+        (b"1 G 3\n2 A 0\n3 C 0\n", "position 1: it pairs with 3, which does not pair with 1"),
+        (b"1 G 0\n2 A 2\n3 C 0\n", "position 2: it pairs with itself"),
+        (b"1 G 0\n" + b"9" * 5000 + b" A 0\n", "line 2: .* is not of the form"),
+        (b"".join(b"%d A 0\n" % p for p in range(1, 50_002)), "line 50001: the sequence has more than 50,000 bases"),
     ],
 )
 def test_wrong_bpseq_files_are_refused_with_their_line(tmp_path, text, message):
@@ -144,9 +152,94 @@ def test_what_is_no_tar_or_has_no_bpseq_is_refused(tmp_path):
 
 
 def test_a_tar_that_unpacks_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("fenchel.datasets.rna.MOST_BYTES", 1000)
-    with pytest.raises(ValueError, match="unpacks to more than"):
-        read_bpseq(pack(tmp_path / "bomb.tar.xz", {"a.txt": bytes(10_000)}, "w:xz"))
+    monkeypatch.setattr("fenchel.datasets.rna_lines.FREE_BYTES", 10_000)
+    for members in ({"a.txt": bytes(100_000)}, {f"{k}.txt": b"" for k in range(200)}):  # headers alone fill the memory too
+        with pytest.raises(ValueError, match="unpacks to more than"):
+            read_bpseq(pack(tmp_path / "bomb.tar.xz", members, "w:xz"))
+
+
+@pytest.mark.parametrize("text", [b">a\nAC\n", b">a\n" + b"\n" * 500, b">a\nA\n.\n"])
+def test_small_files_that_unpack_to_much_are_refused_in_little_memory(tmp_path, text):
+    (tmp_path / "bomb.fa.gz").write_bytes(gzip.compress(text * (1 + (1 << 24) // len(text))))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"bomb.fa.gz.*(unpacks to more than|has no sequence)"):
+        read_rna(tmp_path / "bomb.fa.gz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200e6
+
+
+def test_one_sequence_of_many_short_lines_is_refused_in_little_memory(tmp_path):
+    (tmp_path / "long.fa").write_bytes(b">a\n" + b"AC\n" * 1_000_000)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"long.fa, line 25002: the sequence has more than 50,000 bases"):
+        read_rna(tmp_path / "long.fa")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10e6
+
+
+def test_leaving_out_pairs_takes_memory_for_each_and_not_for_each_two():
+    pairs = [(k, 6000 + k) for k in range(6000)]
+    tracemalloc.start()
+    assert len(without_crossing(pairs)) == 1
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6000**2 / 4
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).filter(lambda pair: pair[0] < pair[1]), max_size=15))
+def test_what_is_left_without_crossing_is_what_the_naive_way_leaves(pairs):
+    def crosses(one, other):
+        (a, b), (c, d) = sorted((one, other))
+        return a < c < b < d
+
+    kept = list(range(len(pairs)))
+    while True:
+        counts = [sum(crosses(pairs[k], pairs[j]) for j in kept) for k in kept]
+        if not any(counts):
+            break
+        kept.pop(counts.index(max(counts)))
+    assert without_crossing(pairs) == [pairs[k] for k in kept]
+
+
+@pytest.mark.parametrize("read", [read_rna, read_dbn])
+def test_names_may_be_of_any_script_and_files_begin_with_a_mark_of_their_encoding(tmp_path, read):
+    (tmp_path / "a.dbn").write_bytes("\ufeff>tRNA-Île é\nGGAACC\n((..))\n".encode())
+    assert read(tmp_path / "a.dbn") == [("tRNA-Île é", "GGAACC", "((..))")]
+    (tmp_path / "b.fa").write_bytes("\ufeff>ß\nGG\nAA\n".encode())
+    assert read_rna(tmp_path / "b.fa") == [("ß", "GGAA", "")]
+
+
+@pytest.mark.parametrize("structure", ["[.((..])).", "{.((..})).", "<.((..>)).", "A.((..a))."])
+def test_pairs_of_pseudoknots_are_refused_or_left_out(tmp_path, structure):
+    (tmp_path / "knot.dbn").write_text(f">a\nACGU\n(..)\n>b\nGGGGAAACCC\n{structure} (-3.10)\n")
+    for read in (read_rna, read_dbn):
+        with pytest.raises(ValueError, match=r"knot.dbn, line 6: .* a pair of a pseudoknot"):
+            read(tmp_path / "knot.dbn")
+        assert read(tmp_path / "knot.dbn", drop_crossing=True)[1].structure == "..((...))."
+
+
+@pytest.mark.parametrize("structure", ["[.((..])).", "{.((..})).", "<.((..>))."])
+def test_structures_may_begin_with_any_bracket(tmp_path, structure):
+    (tmp_path / "knot.txt").write_text(f">b\nGGGGAAACCC\n{structure}\n")
+    assert read_rna(tmp_path / "knot.txt", drop_crossing=True) == [("b", "GGGGAAACCC", "..((...)).")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "is neither FASTA nor dot-bracket"),
+        (b"GGG\n...\n", "is neither FASTA nor dot-bracket"),
+        (b">a\n>b\nGG\n", ": a has no sequence"),
+        (b">a\nGG\n>b\n", ": b has no sequence"),
+        (b">a\nGG\nGG\n((..))\n", ", line 4: this is a structure"),
+    ],
+)
+def test_wrong_fasta_files_are_refused(tmp_path, text, message):
+    (tmp_path / "wrong.fa").write_bytes(text)
+    with pytest.raises(ValueError, match=f"wrong.fa{message}" if message[0] in ",:" else message):
+        read_rna(tmp_path / "wrong.fa")
 
 
 def test_a_record_that_would_not_come_back_is_not_written(tmp_path):

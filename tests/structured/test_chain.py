@@ -230,6 +230,12 @@ def test_sentences_of_one_matrix():
         ("ab", [["A", "B"]], "X must be a list of sentences"),
         ([[["a"], ["b"]]], "AB", "Y must be a list"),
         ([[["a"], ["b"]]], [3], "sentence 0 has 3 for tags"),
+        ([[["a"], ["b"]]], [np.array([1.0, math.nan])], "sentence 0, token 0: the tag is 1.0"),
+        ([[["a"], ["b"]]], [np.array(["A", None])], "sentence 0, token 1: the tag is None"),
+        ([[["a"], ["b"]]], [np.array([0, 0.5], dtype=object)], r"sentence 0, token 1: the tag is 0.5"),
+        ([[["a"], {"b": 10**400}]], [["A", "B"]], "sentence 0, token 1: attribute 'b' is a whole number too large"),
+        ([[["a"], {"b": -(10**5000)}]], [["A", "B"]], "sentence 0, token 1: attribute 'b' is a whole number too large"),
+        ([[["a"], {"b": np.complex128(1.0)}]], [["A", "B"]], "sentence 0, token 1: attribute 'b' is .*: give a number"),
     ],
 )
 def test_refused(X, Y, words):
@@ -241,6 +247,55 @@ def test_tags_that_training_never_met_are_refused_with_their_place():
     model = Chain().fitted([[["a"], ["b"]]], [["A", "B"]])
     with pytest.raises(ValueError, match="sentence 1, token 0: the tag 'C' is none"):
         model.examples([[], [["a"]]], [[], ["C"]])
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("strings", [True, False])
+def test_tags_may_be_given_and_the_rest_is_learnt(options, strings):
+    X, Y = data(np.random.default_rng(1), strings)
+    found = Chain(**options).fitted(X, Y)
+    given = Chain(**options, tags=found.tags).fitted(X, Y)
+    assert given.to_json() == found.to_json()
+    assert given.fitted(X[:1], Y[:1]) is given
+    more = Chain(**options, tags=["z", *found.tags]).fitted(X, Y)
+    assert more.tags == ("z", *found.tags)
+    assert more.n >= found.n
+    with pytest.raises(ValueError, match=r"the tag '.' is none of the model's 2"):
+        Chain(**options, tags=("z", "y")).fitted(X, Y)
+
+
+def test_tags_that_are_given_are_checked():
+    X, Y = [[["a"], ["b"]]], [["A", "B"]]
+    for tags in (("A", "A", "B"), ("A",)):
+        with pytest.raises(ValueError, match="tags names"):
+            Chain(tags=tags).fitted(X, Y)
+    with pytest.raises(TypeError, match=r"the tag is 0.5"):
+        Chain(tags=(0.5, "A")).fitted(X, Y)
+
+
+def test_tokens_without_attributes_make_a_model_that_stays_as_it_is():
+    model = Chain().fitted([[[], []]], [["A", "B"]])
+    assert model.fitted([[["new"]]], [["A"]]) is model
+
+
+@pytest.mark.parametrize("strings", [True, False])
+def test_marginals_of_no_sentences_are_none(strings):
+    X, Y = data(np.random.default_rng(2), strings)
+    model = Chain().fitted(X, Y)
+    assert model.marginals([], np.zeros(model.n)) == []
+    assert [found.shape for found in model.marginals(X, np.zeros(model.n))] == [(len(tags), len(model.tags)) for tags in Y]
+
+
+def test_transitions_between_too_many_tags_are_refused_when_learning_as_when_loading():
+    tags = list(range(2001))
+    with pytest.raises(ValueError, match=r"There are 2,001 tags.*transitions=False"):
+        Chain().fitted([[["a"]] * len(tags)], [tags])
+    values = Chain(transitions=False).fitted([[["a"]] * len(tags)], [tags]).to_json()
+    assert len(Chain.from_json(values).tags) == 2001
+    for change in ({"transitions": True}, {"transitions": "observed", "neighbours": []}):
+        with pytest.raises(ValueError, match="too many tags"):
+            Chain.from_json({**values, **change})
+    assert Chain.from_json({**values, "tags": tags[:2000], "observed": [], "transitions": True}).transitions
 
 
 def test_options_are_checked():

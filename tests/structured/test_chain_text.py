@@ -115,7 +115,13 @@ def test_tags_never_met_count_as_errors():
 
 
 @given(
-    st.lists(st.lists(st.tuples(st.text("ab|é#", min_size=1), st.text("BIO-", min_size=1)), min_size=1, max_size=4), min_size=1, max_size=4)
+    st.lists(
+        st.lists(
+            st.tuples(st.text("ab|é#\u00a0\u2028\x85\x0b\x1c", min_size=1), st.text("BIO-\u3000", min_size=1)), min_size=1, max_size=4
+        ),
+        min_size=1,
+        max_size=4,
+    )
 )
 def test_columns_come_back(tmp_path_factory, sentences):
     path = tmp_path_factory.mktemp("conll") / "text.gz"
@@ -128,6 +134,11 @@ def test_columns_come_back(tmp_path_factory, sentences):
 def test_columns_of_files_as_they_are():
     text = "\ufeff-DOCSTART- -X- O\r\n\r\nThe\tDT  O\r\n\r\n\r\n\r\ndog NN O"
     assert read_conll(io.BytesIO(text.encode())) == ([["The"], ["dog"]], [["DT"], ["NN"]], [["O"], ["O"]])
+
+
+def test_only_spaces_and_tabs_part_columns():
+    text = "10\u00a0000 \t CD\r\n\u2009 X \r\n"
+    assert read_conll(io.BytesIO(text.encode())) == ([["10\u00a0000", "\u2009"]], [["CD", "X"]])
 
 
 @pytest.mark.parametrize(
@@ -150,8 +161,9 @@ def test_bad_columns_are_refused_with_their_place(tmp_path, content, message):
 def test_options_and_cells_of_columns_are_checked(tmp_path):
     with pytest.raises(ValueError, match="has 2 columns"):
         read_conll(io.BytesIO(b"a b\n"), columns=[2])
-    with pytest.raises(ValueError, match="sentence 0, token 1"):
-        write_conll(tmp_path / "text", [["a", "b c"]])
+    for cell in ("b c", "b\tc", "b\r", "b\nc", ""):
+        with pytest.raises(ValueError, match="sentence 0, token 1"):
+            write_conll(tmp_path / "text", [["a", cell]])
     with pytest.raises(FileNotFoundError, match="no file"):
         read_conll(tmp_path / "none")
 

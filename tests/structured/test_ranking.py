@@ -18,6 +18,7 @@ from sklearn.metrics import average_precision_score, ndcg_score
 import fenchel as fl
 from fenchel.structured.ranking import Ranking, grouped, letor_scores, ndcg, normalized, pairwise
 from fenchel.structured.ranking.assignment import assigned, best_order
+from fenchel.structured.ranking.grades import gains
 from fenchel.structured.ranking.model import COEFFICIENTS
 from fenchel.weights import Plain
 from tests.structured import laws
@@ -240,6 +241,17 @@ def test_ndcg_leaves_out_queries_without_relevant_documents():
     assert ndcg(y, scores, [1, 1, 2, 2]) == ndcg(y[:2], scores[:2])
     with pytest.raises(ValueError, match="No query has a relevant document"):
         ndcg([0, 0], [1.0, 2.0])
+
+
+def test_tiny_grades_rank_like_others():
+    for grade in (1e-17, 1e-300, 1e-9):
+        y, scores = [grade, 0.0, 2.0 * grade], [3.0, 2.0, 1.0]
+        assert ndcg(y, scores) == pytest.approx(2.0 / (2.0 + 1.0 / np.log2(3.0)), rel=1e-8)
+    whole = np.arange(54.0)
+    assert gains(whole).tolist() == [2**g - 1 for g in range(54)]
+    between = np.linspace(0.0, 2.0, 1001)
+    assert np.all(np.diff(gains(between)) > 0.0)
+    np.testing.assert_allclose(gains(between), 2.0**between - 1.0, rtol=1e-12)
 
 
 def test_the_score_of_rankings_is_their_ndcg():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -220,6 +221,20 @@ def test_of_a_loop_too_long_the_side_with_fewer_pairs_goes():
         (["ACGU"], [[2, -1, 3, -1]], "structure 0, position 0: it pairs with 2, which does not pair with 0"),
         (["ACGU"], [[0.5, 1, 2, 3]], "whole numbers"),
         (["ACGU"], [object()], "structure 0 is neither"),
+        (["ACGU"], [["(", ".", ".", ")"]], "structure 0 is neither"),
+        (["ACGU"], [3], "structure 0 is neither"),
+        (["ACGU"], [[5]], "structure 0 is of length 1, and its sequence of length 4"),
+        (["ACGU"], [[-1, -1]], "structure 0 is of length 2, and its sequence of length 4"),
+        (["ACGU"], [[[0, 3, 1]]], r"structure 0 has shape \(1, 3\)"),
+        (["ACGU"], [np.zeros((2, 3), dtype=int)], r"structure 0 has shape \(2, 3\)"),
+        (["ACGU"], [[[(0, 3)]]], r"structure 0 has shape \(1, 1, 2\)"),
+        (["ACGU"], [[(10**30, 3)]], "structure 0: positions must be whole numbers"),
+        (["ACGU"], [[(10**400, 3)]], "structure 0: a position is too large"),
+        (["ACGU"], [[(2**63, 3)]], "structure 0: positions must be whole numbers"),
+        (["ACGU"], [[math.nan, -1, -1, -1]], "structure 0: positions must be whole numbers"),
+        (["ACGU"], [[-1, 1, -1, -1]], "structure 0, position 1: it pairs with itself"),
+        (["GGß"], None, "sequence 0, position 2: 'ß' is no base"),
+        (["GGſ"], None, "sequence 0, position 2: 'ſ' is no base"),  # whose capital is S
     ],
 )
 def test_what_cannot_be_folded_is_refused_with_its_place(X, Y, message):
@@ -247,6 +262,36 @@ def test_accuracy_counts_pairs_over_all_and_by_sequence():
     truths, predictions = ["((...))", "......."], ["(.....)", "(.....)"]
     assert accuracy(truths, predictions) == (0.5, 0.5)
     assert accuracy(truths, predictions, "sequences") == (0.75, 0.5)
+
+
+def test_accuracy_takes_structures_written_in_any_way():
+    partners = [6, 5, -1, -1, -1, 1, 0]
+    ways = ["((...))", [(0, 6), (1, 5)], np.array([[5, 1], [6, 0]]), partners, np.array(partners)]
+    for true, predicted in itertools.product(ways, ways):
+        if any(isinstance(given, str) or np.ndim(given) == 1 for given in (true, predicted)):
+            assert accuracy([true], [predicted]) == (1.0, 1.0)
+        else:
+            with pytest.raises(ValueError, match="true structure 0 and predicted structure 0 are pairs alone"):
+                accuracy([true], [predicted])
+    assert accuracy([[]], ["((...))"]) == (1.0, 0.0)
+    with pytest.raises(ValueError, match="true structure 0 is of length 1, and its sequence of length 7"):
+        accuracy([[5]], ["((...))"])
+    folder = RnaFolder(max_passes=3, tol=1e-1).fit(["GGGGAAAACCCC"], ["((((....))))"])
+    pairs, text = [(0, 11), (1, 10)], "((........))"
+    assert folder.score(["GGGGAAAACCCC"], [pairs]) == folder.score(["GGGGAAAACCCC"], [text])
+
+
+def test_the_likelihood_loss_is_never_negative():
+    lowest = 0.0
+    for seed in range(40):
+        sequence = "".join(np.random.default_rng(seed).choice(list("ACGU"), 30))
+        w = 40.0 * weights(seed)
+        best = RnaFold().examples([sequence])
+        y = np.empty(30, dtype=np.int64)
+        best.decode(0, w, 1.0, 0.0, y)
+        examples = RnaFold().examples([sequence], [y])
+        lowest = min(lowest, examples.expected(0, w, 1.0, np.empty(336)))
+    assert lowest == 0.0
 
 
 @pytest.mark.parametrize("loss", ["likelihood", "margin"])

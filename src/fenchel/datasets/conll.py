@@ -1,6 +1,7 @@
 """Text in columns, as the CoNLL shared tasks give it: a token a line, an empty line after each sentence
 
-Columns are parted by blanks or tabs. Lines that begin with ``-DOCSTART-`` are left out, with the empty line that follows.
+Columns are parted by spaces or tabs; any other blank, such as one that does not break, is part of its word. Lines that begin with
+``-DOCSTART-`` are left out, with the empty line that follows.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from fenchel.datasets.files import DAMAGE, name_of, open_binary, writing
 
 LONGEST_LINE = 1 << 16  # bytes
 DOCUMENT = "-DOCSTART-"
+BLANKS = frozenset(" \t\r\n")
 
 Column = list[list[str]]
 
@@ -72,7 +74,11 @@ def _lines(source: Any, name: str) -> Iterator[tuple[int, list[str]]]:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
                 raise ValueError(f"{name}, line {number}: byte {error.start + 1} is not UTF-8: convert the file first.") from None
-            yield number, [] if text.startswith(DOCUMENT) else text.split()
+            yield number, [] if text.startswith(DOCUMENT) else _cells(text)
+
+
+def _cells(text: str) -> list[str]:
+    return list(filter(None, text.rstrip("\r\n").replace("\t", " ").split(" ")))
 
 
 def _next_line(lines: Any, name: str, number: int) -> bytes:
@@ -101,7 +107,7 @@ def write_conll(path: str | os.PathLike[str], *columns: Sequence[Sequence[Any]])
         for i, sentence in enumerate(zip(*columns, strict=True)):
             for t, token in enumerate(zip(*sentence, strict=True)):
                 cells = [str(cell) for cell in token]
-                if any(len(cell.split()) != 1 for cell in cells):
+                if not all(cell and BLANKS.isdisjoint(cell) for cell in cells):
                     raise ValueError(f"sentence {i}, token {t}: {cells!r} has an empty cell or one with blanks, which columns cannot hold.")
                 file.write((" ".join(cells) + "\n").encode())
             file.write(b"\n")

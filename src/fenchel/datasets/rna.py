@@ -2,12 +2,14 @@
 
 A .dbn file has a line ">name", a line with the sequence and one with the structure for each record. A .bpseq file is one record, a
 line "position base partner" for each base, positions counting from 1 and 0 for no partner; lines of other kinds before them are a heading.
-Errors name the file and the line.
+Errors name the file and the line. Files are read line by line: what a small one expands to is refused before it fills the memory.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import tarfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,12 +17,13 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from fenchel.datasets.bounds import Bounded
 from fenchel.datasets.files import DAMAGE, MAGIC, name_of, open_binary, writing
+from fenchel.datasets.rna_lines import Archive, check_size, every_line, full_lines
 
-LONGEST_LINE = 1 << 20
-MOST_BYTES = 1 << 28  # of text in one file, or in all members of a tar: a thousand times the usual sets
 UNREADABLE = (*DAMAGE, tarfile.TarError)
+MARKS = ".([{<"  # that a structure begins with
+KNOTS = re.compile(r"[\[\]{}<>A-Za-z]")
+BASE = re.compile(r"([0-9]{1,9})\s+(\S)\s+([0-9]{1,9})")
 
 
 class RnaRecord(NamedTuple):
@@ -31,8 +34,10 @@ class RnaRecord(NamedTuple):
     structure: str
 
 
-def read_rna(path: str | os.PathLike[str]) -> list[RnaRecord]:
+def read_rna(path: str | os.PathLike[str], *, drop_crossing: bool = False) -> list[RnaRecord]:
     """RNA from a file of any kind: .bpseq files, folders and tars of them, else dot-bracket or FASTA, whose structures are empty.
+
+    With ``drop_crossing`` the pairs of pseudoknots are left out, as :func:`read_dbn` and :func:`read_bpseq` say; else they are refused.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -40,29 +45,49 @@ def read_rna(path: str | os.PathLike[str]) -> list[RnaRecord]:
     ...     [record.sequence for record in read_rna(Path(folder, "a.fasta"))]
     ['GGGAAACCC', 'GAAAC']
     """
-    place = Path(path)
+    place, name = Path(path), os.fspath(path)
     if place.is_dir() or is_tar(place) or _stem(place.name) is not None:
-        return read_bpseq(place)
-    with open_binary(place) as (file, _):
-        lines = [line for _, line in _lines(file, os.fspath(path)) if line]
-    marked = any(line[0] in ".(" and not line.startswith(">") for line in lines)
-    return read_dbn(place) if marked else _fasta(lines, os.fspath(path))
+        return read_bpseq(place, drop_crossing=drop_crossing)
+    with open_binary(place) as (file, raw):
+        lines = full_lines(file, raw, name)
+        first = list(itertools.islice(lines, 3))
+        every = itertools.chain(first, lines)
+        marked = len(first) == 3 and first[2][1][0] in MARKS
+        return list(_dot_brackets(every, name, drop_crossing)) if marked else _fasta(every, name)
 
 
-def _fasta(lines: list[str], place: str) -> list[RnaRecord]:
+def _fasta(lines: Iterable[tuple[int, str]], place: str) -> list[RnaRecord]:
     """Names and sequences, which may go over several lines."""
-    if not lines or not lines[0].startswith(">"):
-        raise ValueError(f"{place} is neither FASTA nor dot-bracket: a record begins with '>' and its name.")
-    found: list[tuple[str, list[str]]] = []
-    for line in lines:
-        if line.startswith(">"):
-            found.append((line[1:].strip(), []))
+    made: list[RnaRecord] = []
+    for titles, group in itertools.groupby(lines, key=lambda numbered: numbered[1].startswith(">")):
+        if titles:
+            for _, title in group:
+                _check_filled(made, place)
+                made.append(RnaRecord(title[1:].strip(), "", ""))
+        elif made:
+            made[-1] = made[-1]._replace(sequence=_joined(group, place))
         else:
-            found[-1][1].append(line)
-    empty = next((name for name, parts in found if not parts), None)
-    if empty is not None:
-        raise ValueError(f"{place}: {empty} has no sequence.")
-    return [RnaRecord(name, "".join(parts), "") for name, parts in found]
+            break
+    if not made:
+        raise ValueError(f"{place} is neither FASTA nor dot-bracket: a record begins with '>' and its name.")
+    _check_filled(made, place)
+    return made
+
+
+def _check_filled(made: list[RnaRecord], place: str) -> None:
+    if made and not made[-1].sequence:
+        raise ValueError(f"{place}: {made[-1].name} has no sequence.")
+
+
+def _joined(lines: Iterable[tuple[int, str]], place: str) -> str:
+    parts, size = [], 0
+    for number, line in lines:
+        if line[0] in MARKS:
+            raise ValueError(f"{place}, line {number}: this is a structure; either no record has one, or each has, in a line of its own.")
+        parts.append(line)
+        size += len(line)
+        check_size(size, place, number)
+    return "".join(parts)
 
 
 def is_tar(path: Path) -> bool:
@@ -70,28 +95,42 @@ def is_tar(path: Path) -> bool:
     return ".tar" in path.suffixes or path.suffix in (".tgz", ".txz")
 
 
-def read_dbn(path: str | os.PathLike[str] | IO[bytes]) -> list[RnaRecord]:
+def read_dbn(path: str | os.PathLike[str] | IO[bytes], *, drop_crossing: bool = False) -> list[RnaRecord]:
     """The records of a dot-bracket file, which may be compressed (.gz, .bz2, .xz).
+
+    Brackets other than round ones, and letters, are pairs of pseudoknots, and refused; ``drop_crossing`` leaves these pairs out.
 
     >>> import io
     >>> read_dbn(io.BytesIO(b">hairpin\\nGGGAAACCC\\n(((...)))\\n"))
     [RnaRecord(name='hairpin', sequence='GGGAAACCC', structure='(((...)))')]
     """
     place = name_of(path)
-    with open_binary(path) as (file, _):
-        lines = [(number, line) for number, line in _lines(file, place) if line]
-    records = []
-    for k in range(0, len(lines), 3):
-        number, title = lines[k]
+    with open_binary(path) as (file, raw):
+        return list(_dot_brackets(full_lines(file, raw, place), place, drop_crossing))
+
+
+def _dot_brackets(lines: Iterator[tuple[int, str]], place: str, drop_crossing: bool) -> Iterator[RnaRecord]:
+    for number, title in lines:
         if not title.startswith(">"):
             raise ValueError(f"{place}, line {number}: a record begins with '>' and its name, not with {title[:30]!r}.")
-        if k + 2 >= len(lines):
+        (_, sequence), (last, marks) = next(lines, (0, "")), next(lines, (0, ""))
+        if not marks:
             raise ValueError(f"{place}, line {number}: the file ends within this record; it needs a sequence and a structure.")
-        sequence, structure = lines[k + 1][1], lines[k + 2][1].split()[0]  # programs write energies behind structures
+        structure = marks.split()[0]  # programs write energies behind structures
         if len(sequence) != len(structure):
-            raise ValueError(f"{place}, line {lines[k + 2][0]}: {len(structure)} marks for a sequence of {len(sequence)} bases.")
-        records.append(RnaRecord(title[1:].strip(), sequence, structure))
-    return records
+            raise ValueError(f"{place}, line {last}: {len(structure)} marks for a sequence of {len(sequence)} bases.")
+        check_size(len(sequence), place, last)
+        yield RnaRecord(title[1:].strip(), sequence, _without_knots(structure, place, last, drop_crossing))
+
+
+def _without_knots(structure: str, place: str, number: int, drop_crossing: bool) -> str:
+    knot = KNOTS.search(structure)
+    if knot and not drop_crossing:
+        raise ValueError(
+            f"{place}, line {number}: {knot[0]!r} at position {knot.start() + 1} marks a pair of a pseudoknot, which cannot be had; "
+            "read_rna and read_dbn leave such pairs out with drop_crossing=True."
+        )
+    return KNOTS.sub(".", structure) if knot else structure
 
 
 def write_dbn(path: str | os.PathLike[str], records: Iterable[RnaRecord | tuple[str, str, str]]) -> None:
@@ -143,45 +182,45 @@ def _stem(name: str) -> str | None:
 
 
 def _read_one(path: Path, drop_crossing: bool) -> RnaRecord:
-    with open_binary(path) as (file, _):
-        return _record(_stem(path.name) or path.name, file, os.fspath(path), drop_crossing)
+    with open_binary(path) as (file, raw):
+        return _record(_stem(path.name) or path.name, every_line(file, raw, os.fspath(path)), os.fspath(path), drop_crossing)
 
 
 def _members(path: Path, drop_crossing: bool) -> Iterator[RnaRecord]:
     """The .bpseq members of a tar; links, devices and whatever else is no ordinary file are passed over."""
-    total = found = 0
-    with open_binary(path) as (file, _):
+    found = 0
+    with open_binary(path) as (file, raw):
         try:
-            with tarfile.open(fileobj=Bounded(file, path), mode="r|") as archive:
+            with tarfile.open(fileobj=Archive(file, raw, path), mode="r|") as archive:
                 for member in archive:
-                    name = _stem(member.name)
-                    total += member.size
-                    if total > MOST_BYTES:
-                        raise ValueError(f"{path}: it unpacks to more than {MOST_BYTES:,} bytes: unpack it yourself if you trust it.")
+                    name, place = _stem(member.name), f"{path}, {member.name}"
                     if member.isreg() and name is not None:
                         found += 1
-                        yield _record(name, archive.extractfile(member), f"{path}, {member.name}", drop_crossing)
+                        content = archive.extractfile(member)
+                        yield _record(name, every_line(content, content, place), place, drop_crossing)
         except UNREADABLE as error:
             raise ValueError(f"{path} is damaged or no tar ({error}): get the file again.") from None
     if not found:
         raise ValueError(f"{path} has no .bpseq files: check the path.")
 
 
-def _record(name: str, file: Any, place: str, drop_crossing: bool) -> RnaRecord:
+def _record(name: str, lines: Iterable[tuple[int, str]], place: str, drop_crossing: bool) -> RnaRecord:
     bases: list[str] = []
     partners: list[int] = []
-    for number, line in _lines(file, place):
+    for number, line in lines:
         fields = line.split()
         if not bases and not (len(fields) == 3 and fields[0].isdecimal()):
             continue  # a heading
         if not fields:
             continue
-        if len(fields) != 3 or not (fields[0].isdecimal() and fields[2].isdecimal() and len(fields[1]) == 1 and len(fields[2]) < 10):
+        match = BASE.fullmatch(line)
+        if match is None:
             raise ValueError(f"{place}, line {number}: {line[:40]!r} is not of the form 'position base partner'.")
-        if int(fields[0]) != len(bases) + 1:
-            raise ValueError(f"{place}, line {number}: position {fields[0][:20]} follows {len(bases)}; positions go up by one from 1.")
-        bases.append(fields[1])
-        partners.append(int(fields[2]) - 1)
+        if int(match[1]) != len(bases) + 1:
+            raise ValueError(f"{place}, line {number}: position {match[1]} follows {len(bases)}; positions go up by one from 1.")
+        bases.append(match[2])
+        partners.append(int(match[3]) - 1)
+        check_size(len(bases), place, number)
     if not bases:
         raise ValueError(f"{place}: there is no line of the form 'position base partner'.")
     return RnaRecord(name, "".join(bases), _brackets(partners, place, drop_crossing))
@@ -192,21 +231,6 @@ def _brackets(partners: list[int], place: str, drop_crossing: bool) -> str:
 
     found: Any = partners
     if drop_crossing:
-        pairs = checked_partners(np.array(partners), place)
+        pairs = checked_partners(np.array(partners), place, first=1)
         found = without_crossing([(p, q) for p, q in pairs.tolist() if p < q])
-    return dot_bracket(partners_of(found, len(partners), place).tolist())
-
-
-def _lines(file: Any, place: str) -> Iterator[tuple[int, str]]:
-    """The lines, stripped, with their numbers from 1."""
-    number = seen = 0
-    try:
-        while line := file.readline(LONGEST_LINE):
-            number, seen = number + 1, seen + len(line)
-            if len(line) == LONGEST_LINE or seen > MOST_BYTES:
-                raise ValueError(f"{place}, line {number}: the file or its line is too long for RNA: check what it holds.")
-            yield number, line.decode("ascii").strip()
-    except UnicodeDecodeError:
-        raise ValueError(f"{place}, line {number}: this is no plain text: check what the file holds.") from None
-    except DAMAGE as error:
-        raise ValueError(f"{place}, line {number + 1}: the data is damaged or cut short ({error}): get the file again.") from None
+    return dot_bracket(partners_of(found, len(partners), place, first=1).tolist())

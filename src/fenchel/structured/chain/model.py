@@ -8,6 +8,7 @@ hidden Markov support vector machine (Altun, Tsochantaridis & Hofmann, ICML 2003
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -20,7 +21,7 @@ from fenchel.structured.chain import stored
 from fenchel.structured.chain.emissions import Emissions
 from fenchel.structured.chain.examples import ChainExamples, tag_probabilities
 from fenchel.structured.chain.scores import token_accuracy
-from fenchel.structured.chain.tags import Tag, check_sizes, checked_tags, distinct, numbered
+from fenchel.structured.chain.tags import MOST_MOVES, Tag, check_sizes, checked_tags, distinct, given_tags, numbered, within_moves
 from fenchel.structured.chain.tokens import (
     Tokens,
     are_matrices,
@@ -48,6 +49,8 @@ class Chain(Model):
         transitions: a weight for each pair of neighbouring tags (True), for "observed" pairs, or none (False): then every token is tagged
             for itself.
         ends: weights for the tags of first and last tokens.
+        tags: which ones there are, if the sentences to learn from may not show them all; else those that occur. There may be 2000 with
+            transitions, whose scores are a table of tags × tags, and 32,768 without.
 
     >>> X = [[["w=the"], ["w=dog", "low"]], [["w=dog", "low"], ["w=barks"]]]
     >>> Y = [["DET", "NOUN"], ["NOUN", "VERB"]]
@@ -74,10 +77,10 @@ class Chain(Model):
 
     def fitted(self, X: Any, Y: Any) -> Chain:
         """The same model with the tags, attributes and pairs of these sentences, as far as it does not know them."""
-        if self.tags:
+        if self.tags and (self.width > 0 or self.attributes == ()):  # there may be tokens without attributes alone
             return self
         X, Y = checked_sentences(X), checked_tags(Y)
-        tags = distinct(Y)
+        tags = self._all_tags(Y)
         matrices = are_matrices(X)
         names = None if matrices else attribute_names(X)
         known = replace(self, tags=tags, attributes=names, width=matrix_width(X) if names is None else len(names))
@@ -89,6 +92,16 @@ class Chain(Model):
         observed = None if every_pair else _observed(tokens, truth, len(tags))
         neighbours = _neighbours(tokens, truth, len(tags)) if self.transitions == "observed" else None
         return replace(known, observed=observed, neighbours=neighbours)
+
+    def _all_tags(self, Y: list[list[Any]]) -> tuple[Tag, ...]:
+        tags = given_tags(self.tags) if self.tags else distinct(Y)
+        if self.transitions and not within_moves(len(tags)):
+            raise ValueError(
+                f"There are {len(tags):,} tags, and no more than {MOST_MOVES:,} pairs of them can be had: set transitions=False."
+            )
+        if self.tags:
+            numbered(Y, tags)  # to refuse others
+        return tags
 
     @property
     def n(self) -> int:
@@ -158,7 +171,7 @@ class Chain(Model):
         examples = self.examples(X)
         found = np.empty((int(examples.sentences[-1]), len(self.tags)))
         tag_probabilities(examples, np.ascontiguousarray(w, dtype=np.float64), found)
-        return np.split(found, examples.sentences[1:-1].astype(np.int64))
+        return [found[begin:end] for begin, end in itertools.pairwise(examples.sentences.tolist())]
 
     def named(self, w: np.ndarray) -> dict[str, dict[Any, float]]:
         """What each weight is of: "emissions" by (attribute, tag), "transitions" by (tag, next tag), "starts" and "stops" by tag.

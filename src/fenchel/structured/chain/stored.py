@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.structured.chain.tags import MOST_TAGS
+from fenchel.structured.chain.tags import MOST_TAGS, within_moves
 
 
 def to_json(model: Any) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def checked_json(data: Any) -> dict[str, Any]:
     _require(isinstance(data["ends"], bool), "ends is not true or false")
     _require(type(data["transitions"]) in (bool, str), "transitions is not true, false or a string")
     _require(isinstance(tags, list) and all(type(tag) in (str, int) for tag in tags) and _differ(tags), "its tags are no list of tags")
-    _require(len(tags) <= MOST_TAGS, "it has too many tags")
+    _require(len(tags) <= MOST_TAGS and (not data["transitions"] or within_moves(len(tags))), "it has too many tags")
     _require(type(width) is int and 0 <= width < 2**31, "its width is no number of attributes")
     _require(
         names is None or (isinstance(names, list) and len(names) == width and all(type(name) is str for name in names)), "its attributes"

@@ -9,6 +9,7 @@ import numpy as np
 
 Tag = str | int
 MOST_TAGS = 2**15  # kernels number them with 16 bits
+MOST_MOVES = 4_000_000  # pairs of tags, of which kernels hold tables: a small file must not ask for gigabytes
 
 
 def checked_tags(Y: Any) -> list[list[Any]]:
@@ -24,7 +25,7 @@ def checked_tags(Y: Any) -> list[list[Any]]:
 
 def _checked(tags: Any, i: int) -> list[Any]:
     if isinstance(tags, np.ndarray) and tags.ndim == 1:
-        return tags.tolist()
+        tags = tags.tolist()
     if not isinstance(tags, list | tuple | str):
         raise TypeError(f"sentence {i} has {tags!r} for tags: give a list with one for each token.")
     for t, tag in enumerate(tags):
@@ -45,6 +46,24 @@ def distinct(Y: list[list[Any]]) -> tuple[Tag, ...]:
         some = ", ".join(map(repr, tags[:3])) or "none at all"
         raise ValueError(f"Y holds {len(tags)} different tags, {some}: there must be two to choose from, and no more than {MOST_TAGS:,}.")
     return tuple(sorted(tags, key=lambda tag: (isinstance(tag, str), tag)))
+
+
+def given_tags(tags: Any) -> tuple[Tag, ...]:
+    """The tags that a model is told, in their order.
+
+    >>> given_tags(["O", "B-NP"])
+    ('O', 'B-NP')
+    """
+    [listed] = checked_tags([tags])
+    known: list[Tag] = [str(tag) if isinstance(tag, str) else int(tag) for tag in listed]
+    if len(set(known)) != len(known) or not 2 <= len(known) <= MOST_TAGS:
+        raise ValueError(f"tags names {len(known)} tags, {len(set(known))} of them different: give two to {MOST_TAGS:,}, each once.")
+    return tuple(known)
+
+
+def within_moves(K: int) -> bool:
+    """Whether a table of the transitions between so many tags is small enough."""
+    return K * K <= MOST_MOVES
 
 
 def check_sizes(Y: list[list[Any]], sizes: Sequence[int]) -> None:

@@ -8,6 +8,7 @@ strings, or a dict: ``{"length": 3.0, "title": True, "word": "the"}`` has the at
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -149,8 +150,12 @@ def _pair(name: Any, value: Any, i: int, t: int) -> tuple[str, float]:
         raise TypeError(f"sentence {i}, token {t}: attribute {name!r} is no string.")
     if isinstance(value, str):
         return f"{name}:{value}", 1.0
-    if not (is_number(value) or isinstance(value, np.bool_)):
+    if not (is_number(value) or isinstance(value, np.bool_)) or isinstance(value, np.complexfloating):
         raise TypeError(f"sentence {i}, token {t}: attribute {name!r} is {value!r}: give a number, True, False or a string.")
-    if not np.isfinite(value):
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"sentence {i}, token {t}: attribute {name!r} is a whole number too large for a float: scale it down.") from None
+    if not math.isfinite(number):
         raise ValueError(f"sentence {i}, token {t}: attribute {name!r} is {value}: every value must be finite.")
-    return str(name), float(value)
+    return str(name), number

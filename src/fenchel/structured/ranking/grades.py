@@ -48,7 +48,8 @@ def gains(grades: np.ndarray) -> np.ndarray:
     >>> gains(np.array([0.0, 1.0, 2.0])).tolist()
     [0.0, 1.0, 3.0]
     """
-    return np.exp2(grades) - 1.0
+    # Near 0, 2^g rounds to 1; from 1 on, powers of two give whole numbers exactly, as logarithms do not.
+    return np.where(grades < 1.0, np.expm1(grades * np.log(2.0)), np.exp2(grades) - 1.0)
 
 
 def discounts(n: int, k: int | None) -> np.ndarray:

@@ -78,7 +78,7 @@ class FoldExamples(NamedTuple):
         table = np.empty(s.shape[0] ** 2)
         total = expectations(self.data, self.indices, self.indptr, s, self.least, w, scale, scale * self.level(i, w), table, d)
         subtract(d, self.truths[i])
-        return total - scale * dot(self.truths[i], w)
+        return max(total - scale * dot(self.truths[i], w), 0.0)  # rounding may leave less than nothing
 
     def level(self, i, w):
         # Most scores that matter lie near that of the truth: less this much for each base, e^score stays in range.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.registry import checked_choice
-from fenchel.structured.rna.structures import partners_of
+from fenchel.structured.rna.structures import partners_of, told_length
 
 
 class Accuracy(NamedTuple):
@@ -45,10 +45,20 @@ def accuracy(truths: Sequence[Any], predictions: Sequence[Any], average: str = "
 
 def _agreement(true: Any, predicted: Any, i: int) -> tuple[int, int, int]:
     """Pairs in both, in the truth, in the prediction."""
-    length = len(true)
-    a, b = partners_of(true, length, f"true structure {i}"), partners_of(predicted, length, f"predicted structure {i}")
+    places = f"true structure {i}", f"predicted structure {i}"
+    length = _length(true, predicted, places)
+    a, b = partners_of(true, length, places[0]), partners_of(predicted, length, places[1])
     opening = np.arange(length)
     return int(np.sum((a == b) & (a > opening))), int(np.sum(a > opening)), int(np.sum(b > opening))
+
+
+def _length(true: Any, predicted: Any, places: tuple[str, str]) -> int:
+    """How long the sequence is: strings tell for sure, then arrays of partners."""
+    both = sorted(zip((true, predicted), places, strict=True), key=lambda given: not isinstance(given[0], str))
+    length = next((found for given, place in both if (found := told_length(given, place)) is not None), None)
+    if length is None:
+        raise ValueError(f"{places[0]} and {places[1]} are pairs alone: give one of them as a dot-bracket string or an array of partners.")
+    return length
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> float:

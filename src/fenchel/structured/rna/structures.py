@@ -12,8 +12,10 @@ import numpy as np
 
 from fenchel.structured.rna.features import BASES, KIND, LETTERS, LONGEST_LOOP, UNKNOWN
 
-CODES = {**{letter: code for code, letter in enumerate(BASES)}, "T": 3} | dict.fromkeys("NXRYKMSWBDHV", UNKNOWN)
+CAPITALS = {**{letter: code for code, letter in enumerate(BASES)}, "T": 3} | dict.fromkeys("NXRYKMSWBDHV", UNKNOWN)
+CODES = CAPITALS | {letter.lower(): code for letter, code in CAPITALS.items()}
 MOST = 5000  # bases: the tables take some 120 bytes for each pair of positions
+LARGEST = 2.0**53  # beyond, floats skip whole numbers
 
 
 def encoded(sequence: Any, place: str) -> np.ndarray:
@@ -27,14 +29,14 @@ def encoded(sequence: Any, place: str) -> np.ndarray:
     if not 0 < len(sequence) <= MOST:
         raise ValueError(f"{place} has {len(sequence)} bases: 1 to {MOST} can be folded.")
     try:
-        return np.array([CODES[letter] for letter in sequence.upper()], dtype=np.int64)
+        return np.array([CODES[letter] for letter in sequence], dtype=np.int64)
     except KeyError as error:
-        wrong = next(p for p, letter in enumerate(sequence) if letter.upper() not in CODES)
+        wrong = next(p for p, letter in enumerate(sequence) if letter not in CODES)
         raise ValueError(f"{place}, position {wrong}: {sequence[wrong]!r} is no base; A, C, G, U, T and N are.") from error
 
 
-def partners_of(structure: Any, length: int, place: str) -> np.ndarray:
-    """The partner of every base, -1 for none, from any of the ways to write a structure.
+def partners_of(structure: Any, length: int, place: str, first: int = 0) -> np.ndarray:
+    """The partner of every base, -1 for none, from any of the ways to write a structure; errors call the first position ``first``.
 
     >>> partners_of("(..)", 4, "structure 0").tolist(), partners_of([(0, 3)], 4, "structure 0").tolist()
     ([3, -1, -1, 0], [3, -1, -1, 0])
@@ -42,11 +44,23 @@ def partners_of(structure: Any, length: int, place: str) -> np.ndarray:
     if isinstance(structure, str):
         partners = _of_brackets(structure, place)
     else:
-        partners = _of_numbers(structure, length, place)
+        partners = _of_numbers(structure, length, place, first)
     if len(partners) != length:
         raise ValueError(f"{place} is of length {len(partners)}, and its sequence of length {length}: they must be equally long.")
-    _check_nested(partners, place)
+    _check_nested(partners, place, first)
     return partners
+
+
+def told_length(structure: Any, place: str) -> int | None:
+    """How long the sequence of a structure is; None for pairs, which do not tell.
+
+    >>> told_length("(..)", ""), told_length([3, -1, -1, 0], ""), told_length([(0, 3)], "")
+    (4, 4, None)
+    """
+    if isinstance(structure, str):
+        return len(structure)
+    numbers = _numbers(structure, place)
+    return len(numbers) if numbers.ndim == 1 and numbers.size else None
 
 
 def without_crossing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -56,13 +70,15 @@ def without_crossing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     [(0, 5), (1, 4)]
     """
     p, q = np.sort(np.array(pairs, dtype=np.int64).reshape(-1, 2), axis=1).T
-    crossing = (p[:, None] < p) & (p < q[:, None]) & (q[:, None] < q)
-    crossing |= crossing.T
-    kept, counts = np.ones(len(p), dtype=bool), crossing.sum(axis=1)
+
+    def crossed(k: int) -> np.ndarray:  # row by row, for a table of all would take pairs × pairs of memory
+        return ((p[k] < p) & (p < q[k]) & (q[k] < q)) | ((p < p[k]) & (p[k] < q) & (q < q[k]))
+
+    kept, counts = np.ones(len(p), dtype=bool), np.array([crossed(k).sum() for k in range(len(p))], dtype=np.int64)
     while counts.any():
         worst = int(counts.argmax())
         kept[worst], counts[worst] = False, 0
-        counts[kept] -= crossing[worst, kept]
+        counts[kept & crossed(worst)] -= 1
     return [pair for pair, keep in zip(pairs, kept.tolist(), strict=True) if keep]
 
 
@@ -93,15 +109,29 @@ def _of_brackets(structure: str, place: str) -> np.ndarray:
     return partners
 
 
-def _of_numbers(structure: Any, length: int, place: str) -> np.ndarray:
+def _numbers(structure: Any, place: str) -> np.ndarray:
+    """Pairs, an array of two columns, or partners, one of one dimension; nothing at all is no pairs."""
     try:
-        numbers = np.asarray(structure)
-        whole = numbers.astype(np.int64)
+        given = np.asarray(structure)
+        numbers = given.astype(np.float64) if given.dtype.kind in "iufO" else None
+    except OverflowError:
+        raise ValueError(f"{place}: a position is too large for any sequence; positions count from 0.") from None
     except (TypeError, ValueError):
-        raise TypeError(f"{place} is neither a dot-bracket string nor a list of pairs nor an array of partners.") from None
-    if numbers.size and not (numbers.ndim <= 2 and np.array_equal(whole, numbers)):
+        numbers = None
+    if numbers is None or numbers.ndim == 0:
+        raise TypeError(f"{place} is neither a dot-bracket string nor a list of pairs nor an array of partners.")
+    if numbers.ndim > 2 or (numbers.ndim == 2 and numbers.shape[1] != 2):
+        raise ValueError(f"{place} has shape {numbers.shape}: give pairs of two positions, or one partner for each base.")
+    if not np.all((numbers == np.floor(numbers)) & (np.abs(numbers) <= LARGEST)):
         raise ValueError(f"{place}: positions must be whole numbers, in pairs or one for each base.")
-    pairs = whole.reshape(-1, 2) if whole.ndim == 2 or whole.size == 0 else checked_partners(whole, place)
+    return numbers.astype(np.int64)
+
+
+def _of_numbers(structure: Any, length: int, place: str, first: int) -> np.ndarray:
+    numbers = _numbers(structure, place)
+    if numbers.ndim == 1 and numbers.size not in (0, length):
+        return numbers  # whose length the caller refuses
+    pairs = numbers if numbers.ndim == 2 else checked_partners(numbers, place, first)
     partners = np.full(length, -1, dtype=np.int64)
     for p, q in pairs.tolist():
         if not (0 <= p < length and 0 <= q < length and p != q):
@@ -113,24 +143,27 @@ def _of_numbers(structure: Any, length: int, place: str) -> np.ndarray:
     return partners
 
 
-def checked_partners(partners: np.ndarray, place: str) -> np.ndarray:
+def checked_partners(partners: np.ndarray, place: str, first: int = 0) -> np.ndarray:
     """The pairs (p, q), each in both orders, of an array in which partners name each other."""
     paired = np.flatnonzero(partners >= 0)
     for p in paired.tolist():
         q = int(partners[p])
+        if q == p:
+            raise ValueError(f"{place}, position {p + first}: it pairs with itself; a base pairs with another, or with none.")
         if q >= len(partners) or partners[q] != p:
-            raise ValueError(f"{place}, position {p}: it pairs with {q}, which does not pair with {p}.")
+            raise ValueError(f"{place}, position {p + first}: it pairs with {q + first}, which does not pair with {p + first}.")
     return np.column_stack([paired, partners[paired]])
 
 
-def _check_nested(partners: np.ndarray, place: str) -> None:
+def _check_nested(partners: np.ndarray, place: str, first: int) -> None:
     opened: list[int] = []
     for p, q in enumerate(partners.tolist()):
         if q > p:
             opened.append(p)
         elif q >= 0 and opened.pop() != q:
             raise ValueError(
-                f"{place}, position {p}: its pair with {q} crosses another; pseudoknots cannot be had, so leave one of them out."
+                f"{place}, position {p + first}: its pair with {q + first} crosses another; pseudoknots cannot be had, "
+                "so leave one of them out."
             )
 
 

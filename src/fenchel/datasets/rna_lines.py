@@ -1,0 +1,71 @@
+"""Lines of RNA files, and how much of them is read: files come from strangers, and small ones may expand to fill the memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fenchel.datasets.bounds import Bounded
+from fenchel.datasets.files import DAMAGE
+
+LONGEST_LINE = 1 << 16  # bytes
+MOST_BASES = 50_000  # of one sequence: the longest genomes of RNA viruses have some 40,000
+MOST_BYTES = 1 << 28  # of text in one file, or in all of a tar: a thousand times the usual sets
+MOST_UNPACKED = 1 << 26  # of it in a compressed one: short records take 30 times their text
+FREE_BYTES = 1 << 22  # that any compressed file may expand to
+FOLD = 30  # beyond them, how many times its size on disk: RNA is stored in a tenth
+
+
+def full_lines(file: Any, raw: Any, place: str) -> Iterator[tuple[int, str]]:
+    """Those lines that are not empty."""
+    return (numbered for numbered in every_line(file, raw, place) if numbered[1])
+
+
+def every_line(file: Any, raw: Any, place: str) -> Iterator[tuple[int, str]]:
+    """The lines, stripped, with their numbers from 1."""
+    number = seen = 0
+    try:
+        while line := file.readline(LONGEST_LINE):
+            number, seen = number + 1, seen + len(line)
+            if len(line) == LONGEST_LINE:
+                raise ValueError(f"{place}, line {number}: the line is too long for RNA: check what the file holds.")
+            _check_expansion(seen, file, raw, f"{place}, line {number}")
+            yield number, line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+    except UnicodeDecodeError:
+        raise ValueError(f"{place}, line {number}: this is no plain text: check what the file holds.") from None
+    except DAMAGE as error:
+        raise ValueError(f"{place}, line {number + 1}: the data is damaged or cut short ({error}): get the file again.") from None
+
+
+def _check_expansion(seen: int, file: Any, raw: Any, place: str) -> None:
+    """Refuse more text than anyone has, or than an honest file of the size read so far would expand to."""
+    most = MOST_BYTES if file is raw else MOST_UNPACKED
+    if seen > most or (file is not raw and seen > FREE_BYTES and seen > FOLD * _stored(raw)):
+        raise ValueError(f"{place}: the file unpacks to more than {seen - 1:,} bytes, too many for RNA: unpack or cut it if you trust it.")
+
+
+def _stored(raw: Any) -> int:
+    """Bytes read from the disk; a pipe does not tell."""
+    return raw.tell() if hasattr(raw, "seekable") and raw.seekable() else 0
+
+
+def check_size(bases: int, place: str, number: int) -> None:
+    """Refuse a sequence that nothing here could fold, before it takes time and memory."""
+    if bases > MOST_BASES:
+        raise ValueError(f"{place}, line {number}: the sequence has more than {MOST_BASES:,} bases, too many to fold: leave it out.")
+
+
+class Archive(Bounded):
+    """A tar, of which headers count too: they are kept in memory."""
+
+    def __init__(self, stream: Any, raw: Any, path: Path) -> None:
+        super().__init__(stream, path)
+        self.raw = raw
+
+    def readinto(self, buffer: Any) -> int:
+        """Read some bytes."""
+        size = super().readinto(buffer)
+        _check_expansion(self.seen, self.stream, self.raw, os.fspath(self.path))
+        return size
