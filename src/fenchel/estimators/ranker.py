@@ -21,6 +21,7 @@ from fenchel.structured.ranking import Ranking, ndcg, normalized, pairwise
 from fenchel.structured.ranking.documents import grouped, those_that_tell
 
 NDCG, PAIRWISE = "ndcg", "pairwise-"
+MANY = 1000  # documents that are unlikely to be those of one query
 USUAL = {
     NDCG: 0.1,
     "pairwise-hinge": 1e-3,
@@ -106,6 +107,8 @@ class Ranker(OneProblem):
         if y is None:
             raise ValueError("Ranker requires y to be passed, but the target y is None: give the grade of each document.")
         X = filled_in(validate_data(self, X, **MATRICES))
+        if qid is None and X.shape[0] >= MANY:
+            warnings.warn(f"Without qid all {X.shape[0]:,} documents are taken for those of one query.", stacklevel=users_line())
         qid = np.zeros(X.shape[0], dtype=np.int64) if qid is None else qid
         X = normalized(X, qid) if self.normalize else X
         X, y, qid, self.n_queries_ = those_that_tell(X, column_or_1d(y, warn=True), qid)

@@ -11,6 +11,7 @@ from fenchel.estimators.structured import StructuredEstimator
 from fenchel.registry import checked_choice
 from fenchel.structured.base import LIKELIHOOD, MARGIN
 from fenchel.structured.rna import RnaFold
+from fenchel.structured.rna.model import checked_gamma
 
 DECODERS = ("auto", "mea", "best")
 
@@ -79,6 +80,7 @@ class RnaFolder(StructuredEstimator):
         """Learn from sequences X and their structures Y: dot-bracket strings, lists of pairs or arrays of partners."""
         checked_choice("decode", self.decode, DECODERS)
         checked_choice("loss", self.loss, self.usual)
+        checked_gamma(self.gamma)
         return self._learn(RnaFold(self.hairpin, self.missed, self.false), X, Y, self.loss, sample_weight)
 
     def predict(self, X: Any) -> list[str]:
@@ -92,4 +94,6 @@ class RnaFolder(StructuredEstimator):
     def pair_probabilities(self, sequence: str) -> np.ndarray:
         """The symmetric matrix of the probabilities that two bases of the sequence pair, after ``loss="likelihood"``."""
         check_is_fitted(self)
+        if self.loss != LIKELIHOOD:
+            raise ValueError(f"loss={self.loss!r} learns scores that are no probabilities: give loss='likelihood' for those of pairs.")
         return self.model_.pair_probabilities(sequence, self.coef_)

@@ -68,7 +68,7 @@ class OneProblem(Running, BaseEstimator):
         if result.status == "interrupted":
             raise KeyboardInterrupt
         if not result.converged and self.tol > 0.0:
-            hint = HINTS.get(result.status, f"give more max_passes (now {self.max_passes!r}), or a stronger penalty")
+            hint = HINTS.get(result.status, f"give more max_passes (now {self.max_passes!r}), or a larger tol")
             warnings.warn(
                 f"{type(self).__name__} stopped at a certified gap of {result.gap / problem.scale:.2g} of the objective at w = 0, "
                 f"and tol={self.tol:g} was asked for: {hint}.",

@@ -11,6 +11,7 @@ from fenchel.estimators.running import OneProblem
 from fenchel.matrices import available_threads
 from fenchel.regularizers import L1, L2, ElasticNet
 from fenchel.structured.base import LIKELIHOOD, MARGIN, Model, checked_weights
+from fenchel.structured.chain import Chain
 from fenchel.structured.oracle import decode_all
 from fenchel.structured.problem import Problem
 
@@ -65,7 +66,7 @@ class AnyModel(StructuredEstimator):
             Y: one output for each input.
             sample_weight: a weight for each input.
         """
-        return self._learn(self.model, X, Y, self.loss_of_model, sample_weight)
+        return self._learn(Chain() if self.model is None else self.model, X, Y, self.loss_of_model, sample_weight)
 
 
 def mixed_penalty(l2: float, l1: float) -> Any:
@@ -79,7 +80,8 @@ class StructuredSVM(AnyModel):
     """Large-margin learning for outputs with structure: mean margin violation + l2/2·‖w‖², minimised to a certified gap.
 
     Args:
-        model: what the outputs are: ``fl.structured.Chain()``, ``Multiclass()``, ``Ranking()``, ``RnaFold()``, or one of your own.
+        model: what the outputs are: ``fl.structured.Chain()`` by default, ``Multiclass()``, ``Ranking()``, ``RnaFold()``, or one of your
+            own.
         l2: the strength of the penalty; it does not depend on how many examples there are.
         solver: "auto", "proximal-bundle", "bundle", "block-frank-wolfe", or a subgradient method such as "optimistic".
         tol: the certified gap to stop at, relative to the objective at w = 0.
@@ -103,7 +105,7 @@ class StructuredSVM(AnyModel):
 
     def __init__(
         self,
-        model: Any,
+        model: Any = None,
         *,
         l2: float = 0.01,
         solver: str = "auto",
@@ -129,7 +131,8 @@ class ConditionalRandomField(AnyModel):
     """Maximum likelihood for outputs with structure: mean −log p(y|x) + l1·‖w‖₁ + l2/2·‖w‖², minimised to a certified gap.
 
     Args:
-        model: what the outputs are: ``fl.structured.Chain()``, ``Multiclass()``, ``RnaFold()``, or one of your own with a likelihood.
+        model: what the outputs are: ``fl.structured.Chain()`` by default, ``Multiclass()``, ``RnaFold()``, or one of your own with a
+            likelihood.
         l2, l1: the strengths of the penalty; they do not depend on how many examples there are. CRFsuite's ``c2`` is l2·m/2 for m examples.
         solver: "auto" (L-BFGS, or with l1 FISTA), or the name of another.
         tol: the certified gap to stop at, relative to the objective at w = 0.
@@ -151,7 +154,7 @@ class ConditionalRandomField(AnyModel):
 
     def __init__(
         self,
-        model: Any,
+        model: Any = None,
         *,
         l2: float = 1e-4,
         l1: float = 0.0,

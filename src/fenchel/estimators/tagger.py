@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from fenchel.estimators.running import users_line
 from fenchel.estimators.structured import StructuredEstimator, mixed_penalty
 from fenchel.registry import checked_choice
 from fenchel.structured.base import LIKELIHOOD, MARGIN, checked_weights
 from fenchel.structured.chain import Chain, token_features
 
+MANY, OWN = 100, 0.3  # tokens, and the share of them with a tag of their own, from which tags are doubted
 NAMES = ("w", "pos")  # of the first columns; those after them are c2, c3, ...
 
 
@@ -73,7 +76,17 @@ class Tagger(StructuredEstimator):
         checked_choice("loss", self.loss, (LIKELIHOOD, MARGIN))
         columns = columns_of(X)
         self.columns_ = list(columns)
+        self._doubt(Y)
         return self._learn(Chain(transitions=self.transitions), self._attributes(columns), Y, self.loss, sample_weight)
+
+    def _doubt(self, Y: Any) -> None:
+        """Say so if most tokens have a tag of their own: then words or numbers were taken for tags."""
+        tags = [tag for sentence in Y for tag in sentence]
+        if len(tags) >= MANY and len(set(tags)) > OWN * len(tags):
+            warnings.warn(
+                f"There are {len(set(tags)):,} different tags for {len(tags):,} tokens: are they tags at all? In files they are the last column.",
+                stacklevel=users_line(),
+            )
 
     def _regularizer(self) -> Any:
         return mixed_penalty(self.l2, self.l1)
@@ -88,6 +101,8 @@ class Tagger(StructuredEstimator):
     def predict_marginals(self, X: Any) -> list[np.ndarray]:
         """For every sentence the probability of each tag of ``model_.tags`` at each token, after ``loss="likelihood"``."""
         check_is_fitted(self)
+        if self.loss != LIKELIHOOD:
+            raise ValueError(f"loss={self.loss!r} learns scores that are no probabilities: give loss='likelihood' for marginals.")
         return self.model_.marginals(self._inputs(X), checked_weights(self.coef_, self.model_.n))
 
     def _check_loaded(self) -> None:
@@ -108,6 +123,9 @@ def columns_of(X: Any, width: int = 0) -> dict[str, list[list[str]]]:
     """
     if X is None or isinstance(X, str):
         raise TypeError("X must be a list of sentences, each a list of tokens.")
+    whole = next((i for i, sentence in enumerate(X) if isinstance(sentence, str)), None)
+    if whole is not None:
+        raise TypeError(f"sentence {whole} is a string: split it into tokens, for instance with str.split.")
     sentences = [[tuple(token) if isinstance(token, (tuple, list)) else (token,) for token in sentence] for sentence in X]
     width = width or next((len(token) for sentence in sentences for token in sentence), 1)
     for i, sentence in enumerate(sentences):

@@ -79,7 +79,7 @@ class DecodingGame(Game):
         """What the solver yields: w with the bound of the planes met, where every example gave as many."""
         latest = super().iterate(w, {**state, "plane": self.plane, "planes": self.planes})
         even = self.planes and self.planes % self.problem.m == 0 and self.sampling != "replacement"
-        bound = self.problem.bound_of_plane(self.plane[-1] / self.planes, self.plane[:-1] / self.planes) if even else -math.inf
+        bound = self.problem.bound_of_plane(float(self.plane[-1]) / self.planes, self.plane[:-1] / self.planes) if even else -math.inf
         return latest._replace(lower_bound=bound)
 
 

@@ -56,7 +56,7 @@ class Model:
     def score(self, truths: Sequence[Any], outputs: Sequence[Any]) -> float:
         """How well outputs agree with the truth, 1 at best: the share that is right, unless a model has a better measure."""
         check_lengths(outputs, truths, "outputs")
-        return sum(bool(output == truth) for output, truth in zip(outputs, truths, strict=True)) / max(1, len(outputs))
+        return sum(np.array_equal(output, truth) for output, truth in zip(outputs, truths, strict=True)) / max(1, len(outputs))
 
     def to_json(self) -> dict[str, Any]:
         """Plain values that ``from_json`` makes the same model of."""

@@ -96,8 +96,7 @@ class RnaFold(Model):
 
     def fold(self, X: Any, w: np.ndarray, gamma: float = 6.0, threads: int | None = None) -> list[str]:
         """The structures of the greatest expected accuracy under weights learnt by likelihood; the larger ``gamma``, the more pairs."""
-        if not (is_number(gamma) and 0.0 < gamma < math.inf):
-            raise ValueError(f"gamma={gamma!r}: give a positive number.")
+        checked_gamma(gamma)
         examples, w = self.examples(X), self._checked_weights(w)
         work, outputs, _ = measured(examples)
         starts = np.concatenate([[0], np.cumsum(outputs)])
@@ -138,3 +137,10 @@ class RnaFold(Model):
         if not isinstance(data, dict) or set(data) != {"hairpin", "missed", "false"}:
             raise ValueError("A folding model is described by hairpin, missed and false, and nothing else.")
         return cls(**data)
+
+
+def checked_gamma(gamma: Any) -> float:
+    """What a pair counts against unpaired bases."""
+    if not (is_number(gamma) and 0.0 < gamma < math.inf):
+        raise ValueError(f"gamma={gamma!r}: give a positive number.")
+    return float(gamma)
