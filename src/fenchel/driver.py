@@ -23,7 +23,6 @@ from fenchel.registry import near
 from fenchel.result import History, Iterate, Result
 from fenchel.solvers import Solver, solvers
 
-
 NEXT_TO_NOTHING = 1e-12  # of the scale of the objective
 IDLE = 6  # evaluations, each at a third more passes than the one before
 

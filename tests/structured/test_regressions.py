@@ -168,3 +168,32 @@ def test_sentences_are_asked_for():
         fl.Tagger().fit(None, TAGS)
     assert RnaFold().n > 300
     assert Ranking().k == 10
+
+
+@pytest.mark.parametrize("sentences", [["the dog"], [["the"], "dog"]])
+def test_a_string_is_no_list_of_tokens(sentences, tagger):
+    with pytest.raises(TypeError, match="split it into tokens"):
+        tagger.predict(sentences)
+
+
+def test_words_taken_for_tags_are_doubted():
+    words = [[f"word{10 * i + k}" for k in range(10)] for i in range(12)]
+    with pytest.warns(UserWarning, match="120 different tags for 120 tokens"):
+        fl.Tagger(l2=1.0, tol=0.5).fit([["X"] * 10] * 12, words)
+
+
+def test_documents_without_queries_are_told():
+    X, y, _ = fl.datasets.make_ranking(queries=50, documents=20, n=3)
+    with pytest.warns(UserWarning, match="1,000 documents are taken for those of one query"):
+        fl.Ranker("pairwise-logistic", tol=0.1).fit(X, y)
+
+
+def test_scores_of_margins_are_no_probabilities():
+    tagger = fl.Tagger(loss="margin", l2=0.1, tol=0.1).fit(TOKENS, TAGS)
+    with pytest.raises(ValueError, match="no probabilities"):
+        tagger.predict_marginals(TOKENS)
+    folder = fl.RnaFolder("margin", tol=0.5).fit(["GGGAAACCC"], ["(((...)))"])
+    with pytest.raises(ValueError, match="no probabilities"):
+        folder.pair_probabilities("GGGAAACCC")
+    with pytest.raises(ValueError, match="gamma"):
+        fl.RnaFolder(gamma=-1.0).fit(["GGGAAACCC"], ["(((...)))"])

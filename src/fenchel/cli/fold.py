@@ -8,15 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.learning import judge, limits, model_of, train, write
+from fenchel.cli.learning import judge, limits, located, model_of, train, write
 from fenchel.cli.screen import print_json
 
+BASES = set("ACGTUN")
 app = typer.Typer(help="Learn to fold RNA, and fold it.", no_args_is_help=True)
 Rna = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="RNA with structures: a dot-bracket file, a .bpseq file, a folder or .tar of them (plain or .gz, .bz2, .xz).",
+        help="RNA with structures: a dot-bracket file, a .bpseq file, a folder or .tar of them (plain, .gz, .xz); or a name: s151rfam.",
         show_default=False,
     ),
 ]
@@ -54,7 +55,7 @@ def train_folder(
     from fenchel.files import checked_place
 
     checked_place(model, data)
-    records = fl.datasets.read_rna(data)
+    records = fl.datasets.read_rna(located(data))
     run = limits(solver, tol, max_passes, time_limit, seed, threads, progress, quiet)
     estimator = fl.RnaFolder(loss, l2=l2, gamma=gamma, **run)
     sequences, structures = [record.sequence for record in records], [record.structure for record in records]
@@ -118,7 +119,7 @@ def evaluate(model: opt.Model, data: Rna, as_json: opt.Json = False) -> None:
     from fenchel.structured.rna import accuracy
 
     folder = model_of("RnaFolder", model, data)
-    records = fl.datasets.read_rna(data)
+    records = fl.datasets.read_rna(located(data))
     truths = [record.structure for record in records]
     if not all(truths):
         raise ValueError(f"{data} has sequences without structures: there is nothing to judge by.")
@@ -130,6 +131,6 @@ def evaluate(model: opt.Model, data: Rna, as_json: opt.Json = False) -> None:
 def _sequences(data: str) -> list[Any]:
     import fenchel as fl
 
-    if data.isalpha() and not Path(data).exists():
+    if set(data.upper()) <= BASES and not Path(data).exists():
         return [fl.datasets.RnaRecord("sequence", data, "")]
-    return fl.datasets.read_rna(data)
+    return fl.datasets.read_rna(located(data))

@@ -75,6 +75,18 @@ def _report(facts: dict[str, Any], counts: dict[str, int]) -> None:
     )
 
 
+def located(data: str) -> str:
+    """The file of that name, or of a data set of that name: conll2000, conll2000:test."""
+    from fenchel import datasets
+    from fenchel.cli.inputs import check_known
+
+    if Path(data).exists():
+        return data
+    check_known(data)
+    name, _, split = data.partition(":")
+    return str(datasets.path(name, split=split or "train"))
+
+
 def judge(found: dict[str, Any], as_json: bool) -> None:
     """Print counts and shares."""
     if as_json:

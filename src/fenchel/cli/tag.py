@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.learning import judge, limits, model_of, train, write
+from fenchel.cli.learning import judge, limits, located, model_of, train, write
 from fenchel.cli.screen import print_json
 
 app = typer.Typer(help="Tag the tokens of text: chunks, parts of speech, names.", no_args_is_help=True)
@@ -16,7 +16,7 @@ Text = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="Text in columns, a token a line and an empty line between sentences (CoNLL), plain or .gz, .bz2, .xz.",
+        help="Text in columns, a token a line, an empty line between sentences (CoNLL; plain, .gz, .bz2, .xz); or a name: conll2000:test.",
         show_default=False,
     ),
 ]
@@ -54,7 +54,7 @@ def train_tagger(
     from fenchel.files import checked_place
 
     checked_place(model, data)
-    *columns, tags = fl.datasets.read_conll(data)
+    *columns, tags = fl.datasets.read_conll(located(data))
     if not columns:
         raise ValueError(f"{data} has one column alone: there must be words, and their tags in the last column.")
     wanted = None if templates is None else templates.split()
@@ -80,7 +80,7 @@ def predict(
     import fenchel as fl
 
     tagger = model_of("Tagger", model, data)
-    columns = fl.datasets.read_conll(data)
+    columns = fl.datasets.read_conll(located(data))
     tags = tagger.predict(_sentences(_inputs(tagger, columns, data)))
     if as_json:
         print_json({"tags": tags})
@@ -102,7 +102,7 @@ def evaluate(model: opt.Model, data: Text, as_json: opt.Json = False) -> None:
     import fenchel as fl
 
     tagger = model_of("Tagger", model, data)
-    *columns, tags = fl.datasets.read_conll(data)
+    *columns, tags = fl.datasets.read_conll(located(data))
     if len(columns) < len(tagger.columns_):
         raise ValueError(f"{data} has {len(columns) + 1} columns: the tagger needs {len(tagger.columns_)}, and then the tags to judge by.")
     found = fl.structured.chunk_scores(tags, tagger.predict(_sentences(_inputs(tagger, columns, data))))

@@ -84,7 +84,7 @@ class Tagger(StructuredEstimator):
         tags = [tag for sentence in Y for tag in sentence]
         if len(tags) >= MANY and len(set(tags)) > OWN * len(tags):
             warnings.warn(
-                f"There are {len(set(tags)):,} different tags for {len(tags):,} tokens: are they tags at all? In files they are the last column.",
+                f"There are {len(set(tags)):,} different tags for {len(tags):,} tokens: are they tags? In files they are the last column.",
                 stacklevel=users_line(),
             )
 

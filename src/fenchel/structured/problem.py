@@ -63,7 +63,7 @@ class Problem(Objective):
 
     def __init__(self, model: Model, X: Any, Y: Any, regularizer: Any, loss: str = MARGIN, *, sample_weight: Any = None) -> None:
         if not isinstance(model, Model):
-            raise TypeError(f"model is a {type(model).__name__}, which is no structured model: give one such as fenchel.structured.Chain().")
+            raise TypeError(f"model is a {type(model).__name__}, which is no structured model: give one, such as structured.Chain().")
         checked_choice("loss", loss, LOSSES)
         if loss not in model.losses:
             raise ValueError(f"{type(model).__name__} has no {loss}: it offers {' and '.join(model.losses)}.")
