@@ -51,7 +51,7 @@ class Search:
         w, problem = self.next, self.problem
         z = problem.predict(w.reshape(problem.shape))
         loss = problem.mean_loss(z)
-        if loss < -ROUNDING * (1.0 + problem.scale):
+        if loss < 0.0:
             raise ValueError(f"Bundle methods need a loss that is nowhere negative, and here is one of {loss:.3g}: add a constant to it.")
         _, v = problem.loss_gradient(z)
         a = -v.reshape(-1)

@@ -37,7 +37,7 @@ class Likelihood(NamedTuple):
     """log Σ_y exp<w, ψ(x_i, y)> − <w, ψ(x_i, y_i)>: smooth, but how smooth depends on the examples."""
 
     def slope(self, examples, i, w, scale, d):
-        return examples.expected(i, w, scale, d)
+        return max(0.0, examples.expected(i, w, scale, d))  # no probability is above 1
 
 
 LOSSES = {MARGIN: Margin(), LIKELIHOOD: Likelihood()}

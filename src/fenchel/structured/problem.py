@@ -107,8 +107,13 @@ class Problem(Objective):
         return self.memo["at zero"]
 
     def _answer(self, w: np.ndarray) -> Answer:
-        loss, slope = loss_and_slope(self.examples, self.loss, self.share, shares(self.work, self.threads), w)
+        loss, slope = loss_and_slope(self.examples, self.loss, self.share, self.split_by_threads, w)
         return Answer(w.copy(), loss, slope)
+
+    @cached_property
+    def split_by_threads(self) -> list[np.ndarray]:
+        """The examples of each thread."""
+        return shares(self.work, self.threads)
 
     def between(self, w: np.ndarray, z: Answer, z_old: Answer, beta: float) -> Answer:
         """The answer at w; the loss is not linear in the weights, so that it is not to be had from two others."""
@@ -196,7 +201,7 @@ class Problem(Objective):
     def _changed(self, **changes: Any) -> Problem:
         other = copy.copy(self)
         known = {name for name in vars(self) if isinstance(getattr(Problem, name, None), cached_property)}
-        for name in known if "regularizer" in changes else ():
+        for name in known:
             delattr(other, name)
         vars(other).update(changes)
         return other
