@@ -21,7 +21,6 @@ from fenchel.estimators.rna_folder import RnaFolder
 from fenchel.structured.losses import LOSSES
 from fenchel.structured.oracle import decode_all, loss_and_slope
 from fenchel.structured.rna import RnaFold, accuracy
-from fenchel.structured.rna.examples import measure
 from fenchel.structured.rna.features import names
 from fenchel.structured.rna.structures import dot_bracket, encoded, foldable, partners_of
 from tests.structured import rna_naive as naive
@@ -71,7 +70,8 @@ def test_features_and_loss_are_those_of_the_naive_scorer(sequence, hairpin):
     examples, ys, _, differences, lost = case(sequence, hairpin, 0, 1.5, 0.5)
     d = np.empty(len(NAMES))
     for y, difference, loss in list(zip(ys, differences, lost, strict=True))[:: max(1, len(ys) // 300)]:
-        assert measure(examples, 0, y, d) == pytest.approx(loss)
+        examples.difference(0, y, d)
+        assert examples.loss(0, y) == pytest.approx(loss)
         np.testing.assert_array_equal(d, difference)
 
 

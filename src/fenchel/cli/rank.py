@@ -69,7 +69,7 @@ def predict(model: opt.Model, data: Documents, output: opt.TextOut = Path("-"), 
     Example: fenchel rank predict ranker.fenchel test.letor
     """
     ranker, rows = _both(model, data)
-    scores = ranker.predict(rows.X, **_queries(ranker, rows))
+    scores = ranker.predict(rows.X, qid=rows.qid)
     if as_json:
         print_json({"scores": scores})
         return
@@ -89,7 +89,7 @@ def evaluate(model: opt.Model, data: Documents, as_json: opt.Json = False) -> No
     from fenchel.structured import letor_scores
 
     ranker, rows = _both(model, data)
-    found = letor_scores(rows.y, ranker.predict(rows.X, **_queries(ranker, rows)), rows.qid)
+    found = letor_scores(rows.y, ranker.predict(rows.X, qid=rows.qid), rows.qid)
     judge({"queries": len(np.unique(rows.qid)), "documents": rows.X.shape[0], **found}, as_json)
 
 
@@ -100,10 +100,6 @@ def _both(model: Path, data: str) -> tuple[Any, Any]:
 
     ranker, rows = model_of("Ranker", model, data), _read(data)
     return ranker, replace(rows, X=widened(rows.X, int(ranker.n_features_in_), data, False))
-
-
-def _queries(ranker: Any, rows: Any) -> dict[str, Any]:
-    return {"qid": rows.qid} if ranker.normalize else {}
 
 
 def _read(data: str) -> Any:

@@ -185,4 +185,4 @@ class ConditionalRandomField(AnyModel):
         check_is_fitted(self)
         if not hasattr(self.model_, "marginals"):
             raise AttributeError(f"{type(self.model_).__name__} has no marginals.")
-        return self.model_.marginals(X, checked_weights(self.coef_, self.model_.n))
+        return self.model_.marginals(X, self.coef_)

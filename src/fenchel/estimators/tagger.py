@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from fenchel.estimators.running import users_line
 from fenchel.estimators.structured import StructuredEstimator, mixed_penalty
 from fenchel.registry import checked_choice
-from fenchel.structured.base import LIKELIHOOD, MARGIN, checked_weights
+from fenchel.structured.base import LIKELIHOOD, MARGIN
 from fenchel.structured.chain import Chain, token_features
+from fenchel.structured.chain.tags import checked_tags
 
 MANY, OWN = 100, 0.3  # tokens, and the share of them with a tag of their own, from which tags are doubted
 NAMES = ("w", "pos")  # of the first columns; those after them are c2, c3, ...
@@ -81,7 +82,7 @@ class Tagger(StructuredEstimator):
 
     def _doubt(self, Y: Any) -> None:
         """Say so if most tokens have a tag of their own: then words or numbers were taken for tags."""
-        tags = [tag for sentence in Y for tag in sentence]
+        tags = [tag for sentence in checked_tags(Y) for tag in sentence]
         if len(tags) >= MANY and len(set(tags)) > OWN * len(tags):
             warnings.warn(
                 f"There are {len(set(tags)):,} different tags for {len(tags):,} tokens: are they tags? In files they are the last column.",
@@ -103,7 +104,7 @@ class Tagger(StructuredEstimator):
         check_is_fitted(self)
         if self.loss != LIKELIHOOD:
             raise ValueError(f"loss={self.loss!r} learns scores that are no probabilities: give loss='likelihood' for marginals.")
-        return self.model_.marginals(self._inputs(X), checked_weights(self.coef_, self.model_.n))
+        return self.model_.marginals(self._inputs(X), self.coef_)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

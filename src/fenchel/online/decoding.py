@@ -65,7 +65,7 @@ class DecodingGame(Game):
         """Play examples of the chunk; how many, until the player paused."""
         # Two kernels a round, one for each model and one for each player: their products would take minutes to compile.
         self.passes, problem, done = chunk.passes, self.problem, 0
-        at_zero = problem.at_zero[0]
+        at_zero = problem.loss_at_zero
         while done < len(order):
             batch = order[done : done + self.batch]
             meet(problem.examples, problem.loss, chunk.s, batch, player.v, player.factor(), self.slope, self.plane)

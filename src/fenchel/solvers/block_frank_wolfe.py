@@ -28,8 +28,6 @@ from fenchel.result import Iterate
 from fenchel.solvers.base import ridge, solver
 from fenchel.weights import Plain, untouched
 
-STEPS = 0  # of the average so far, in ``clock``
-
 
 def margin(problem: Any) -> str | None:
     """A structured model and its margin."""
@@ -39,8 +37,8 @@ def margin(problem: Any) -> str | None:
 
 
 @kernel
-def ascend(examples, loss, share, l2, order, starts, b, mu, v, slope, owed, clock):
-    """Frank–Wolfe steps on the examples of ``order``; owed[j] = Σ_k S_{k−1}·(change of v_j in step k), S_k = 1 + … + k."""
+def ascend(examples, loss, share, l2, order, starts, b, mu, v, slope, owed, k):
+    """Frank–Wolfe steps on the examples of ``order``, after k others; owed[j] = Σ_k S_{k−1}·(change of v_j in step k), S_k = 1 + … + k."""
     for i in order:
         mine = mu[starts[i] : starts[i + 1]]
         delta = np.empty(mine.shape[0])
@@ -51,8 +49,6 @@ def ascend(examples, loss, share, l2, order, starts, b, mu, v, slope, owed, cloc
         gain = rise + examples.dot(i, delta, v) / l2
         size = share[i] * slope.square()
         gamma = min(1.0, l2 * gain / size) if size > 0.0 else 1.0
-        k = clock[STEPS]
-        clock[STEPS] += 1.0
         if gain > 0.0:
             b[i] += gamma * rise
             for p in range(mine.shape[0]):
@@ -63,6 +59,7 @@ def ascend(examples, loss, share, l2, order, starts, b, mu, v, slope, owed, cloc
                 v[j] += change
                 owed[j] += 0.5 * k * (k + 1.0) * change
         slope.clear()
+        k += 1.0
 
 
 @kernel
@@ -81,7 +78,7 @@ class Dual:
         self.b = state.get("b", np.zeros(problem.m)).copy()
         self.mu = state.get("mu", np.zeros(int(self.starts[-1]))).copy()
         self.v = self.fresh_image()
-        self.owed, self.clock = state.get("owed", np.zeros(problem.n)).copy(), state.get("clock", np.zeros(1)).copy()
+        self.owed, self.steps = state.get("owed", np.zeros(problem.n)).copy(), state.get("steps", 0)  # of the average so far
         self.slope = untouched(problem.n)
 
     def fresh_image(self) -> np.ndarray:
@@ -94,11 +91,12 @@ class Dual:
         """One step on each of these examples."""
         problem = self.problem
         common = (problem.examples, problem.loss, problem.share, self.l2, order, self.starts)
-        ascend(*common, self.b, self.mu, self.v, self.slope, self.owed, self.clock)
+        ascend(*common, self.b, self.mu, self.v, self.slope, self.owed, float(self.steps))
+        self.steps += len(order)
 
     def forget(self) -> None:
         """Begin the average anew."""
-        self.owed[:], self.clock[:] = 0.0, 0.0
+        self.owed[:], self.steps = 0.0, 0
 
     @property
     def objective(self) -> float:
@@ -108,14 +106,13 @@ class Dual:
     @property
     def average(self) -> np.ndarray:
         """Σ_k k·w_k / Σ_k k over the steps since the average began."""
-        k = float(self.clock[STEPS])
-        total = 0.5 * k * (k + 1.0)
+        total = 0.5 * self.steps * (self.steps + 1.0)
         return (self.v - self.owed / total) / self.l2
 
     @property
     def state(self) -> dict[str, Any]:
         """What is needed to go on."""
-        return {"b": self.b, "mu": self.mu, "owed": self.owed, "clock": self.clock}
+        return {"b": self.b, "mu": self.mu, "owed": self.owed, "steps": self.steps}
 
 
 @solver("block-frank-wolfe", needs=(margin, ridge), structured=True)

@@ -49,6 +49,11 @@ class Model:
         """The examples as kernels take them; without Y, to predict."""
         raise NotImplementedError
 
+    def prepared(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        """The fitted model and the examples; for models to which one is half of the other."""
+        model = self.fitted(X, Y)
+        return model, model.examples(X, Y)
+
     def output(self, examples: Any, i: int, y: np.ndarray) -> Any:
         """What a decoded y means to a user."""
         raise NotImplementedError
@@ -66,8 +71,8 @@ class Model:
 def checked_weights(w: Any, n: int) -> np.ndarray:
     """n weights as kernels take them: a kernel reads whatever memory lies beyond fewer."""
     weights = np.ascontiguousarray(w, dtype=np.float64)
-    if weights.shape != (n,):
-        raise ValueError(f"The weights have shape {weights.shape}, and the model has {n:,} of them.")
+    if weights.shape != (n,) or not np.isfinite(weights).all():
+        raise ValueError(f"The weights have shape {weights.shape}, and the model has {n:,} of them, all finite.")
     return weights
 
 

@@ -9,6 +9,7 @@ gives the same result to the last bit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,13 @@ def loss_and_slope(examples: Any, loss: Any, s: np.ndarray, split: list[np.ndarr
 
 def decode_all(examples: Any, w: np.ndarray, threads: int) -> list[np.ndarray]:
     """The best output of every example."""
+    return each_output(examples, threads, lambda order, starts, ys: decode_into(examples, order, w, starts, ys))
+
+
+def each_output(examples: Any, threads: int, decode: Callable[[np.ndarray, np.ndarray, np.ndarray], None]) -> list[np.ndarray]:
+    """An output for every example, from ``decode(order, starts, ys)``, which writes those of its share where they begin in ys."""
     work, outputs, _ = measured(examples)
     starts = np.concatenate([[0], np.cumsum(outputs)])
     ys = np.empty(int(starts[-1]), dtype=np.int64)
-    in_parallel([(decode_into, examples, order, w, starts, ys) for order in shares(work, threads)])
+    in_parallel([(decode, order, starts, ys) for order in shares(work, threads)])
     return [ys[starts[i] : starts[i + 1]] for i in range(len(outputs))]

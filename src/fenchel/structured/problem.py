@@ -60,6 +60,7 @@ class Problem(Objective):
     structured = True
     outputs = 1
     intercept = 0.0
+    smoothness = math.inf  # not known
 
     def __init__(self, model: Model, X: Any, Y: Any, regularizer: Any, loss: str = MARGIN, *, sample_weight: Any = None) -> None:
         if not isinstance(model, Model):
@@ -69,13 +70,12 @@ class Problem(Objective):
             raise ValueError(f"{type(model).__name__} has no {loss}: it offers {' and '.join(model.losses)}.")
         self.regularizer = checked_part(regularizer, "regularizer", ("separable",), regularizers())
         self.loss, self.labels = LOSSES[loss], "structure"
-        self.model = model.fitted(X, Y)
-        self.examples = self.model.examples(X, Y)
+        self.model, self.examples = model.prepared(X, Y)
         self.m, self.n = int(self.examples.count()), self.model.n
         if self.m == 0:
             raise ValueError("There are no examples to learn from.")
         self._check_bounds()
-        self.work, self.output_sizes, self.part_sizes = measured(self.examples)
+        self.work, _, self.part_sizes = measured(self.examples)
         self.share = checked_weights(sample_weight, self.m) / self.m  # s_i / m
         self.threads = available_threads()
         self.memo: dict[str, Any] = {}
@@ -169,14 +169,17 @@ class Problem(Objective):
     @cached_property
     def at_zero(self) -> tuple[float, float]:
         """The means of ℓ_i(0) and of the length of its subgradient."""
-        return self.predict(np.zeros(self.n)).loss, float(self.row_norms @ self.share)
+        return self.loss_at_zero, float(self.row_norms @ self.share)
+
+    @property
+    def loss_at_zero(self) -> float:
+        """The mean of ℓ_i(0)."""
+        return self.predict(np.zeros(self.n)).loss
 
     @cached_property
     def row_norms(self) -> np.ndarray:
         """The length of a subgradient of every example's loss at w = 0."""
         return norms_at_zero(self.examples, self.loss, self.n)
-
-    smoothness = math.inf  # not known
 
     # ---- predictions ----
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fenchel.registry import checked_choice
-from fenchel.structured.base import LIKELIHOOD, MARGIN, Model
+from fenchel.structured.base import LIKELIHOOD, MARGIN, Model, checked_weights
 from fenchel.structured.chain import stored
 from fenchel.structured.chain.emissions import Emissions
 from fenchel.structured.chain.examples import ChainExamples, tag_probabilities
@@ -77,21 +77,24 @@ class Chain(Model):
 
     def fitted(self, X: Any, Y: Any) -> Chain:
         """The same model with the tags, attributes and pairs of these sentences, as far as it does not know them."""
+        return self.prepared(X, Y)[0]
+
+    def prepared(self, X: Any, Y: Any) -> tuple[Chain, ChainExamples]:
+        """The same with the sentences as kernels take them: which pairs are observed is told by the tokens, numbered."""
         if self.tags and (self.width > 0 or self.attributes == ()):  # there may be tokens without attributes alone
-            return self
+            return self, self.examples(X, Y)
         X, Y = checked_sentences(X), checked_tags(Y)
         tags = self._all_tags(Y)
         matrices = are_matrices(X)
         names = None if matrices else attribute_names(X)
         known = replace(self, tags=tags, attributes=names, width=matrix_width(X) if names is None else len(names))
-        every_pair = self.features == "all" or (self.features == "auto" and matrices)
-        if every_pair and self.transitions != "observed":
-            return known
         tokens = known._tokens(X)
         truth = known._truth(Y, tokens)
+        every_pair = self.features == "all" or (self.features == "auto" and matrices)
         observed = None if every_pair else _observed(tokens, truth, len(tags))
         neighbours = _neighbours(tokens, truth, len(tags)) if self.transitions == "observed" else None
-        return replace(known, observed=observed, neighbours=neighbours)
+        model = replace(known, observed=observed, neighbours=neighbours)
+        return model, model._examples(tokens, truth)
 
     def _all_tags(self, Y: list[list[Any]]) -> tuple[Tag, ...]:
         tags = given_tags(self.tags) if self.tags else distinct(Y)
@@ -124,6 +127,9 @@ class Chain(Model):
         """The sentences as kernels take them."""
         tokens = self._tokens(checked_sentences(X))
         truth = np.zeros(int(tokens.sentences[-1]), dtype=np.int64) if Y is None else self._truth(checked_tags(Y), tokens)
+        return self._examples(tokens, truth)
+
+    def _examples(self, tokens: Tokens, truth: np.ndarray) -> ChainExamples:
         K, (emissions, n) = len(self.tags), self._stops
         ends = np.arange(n - 2 * K * bool(self.ends), n)
         half = len(ends) // 2
@@ -170,7 +176,7 @@ class Chain(Model):
         """For every sentence the probability of each tag at each token, a row a token, under weights learnt by likelihood."""
         examples = self.examples(X)
         found = np.empty((int(examples.sentences[-1]), len(self.tags)))
-        tag_probabilities(examples, np.ascontiguousarray(w, dtype=np.float64), found)
+        tag_probabilities(examples, checked_weights(w, self.n), found)
         return [found[begin:end] for begin, end in itertools.pairwise(examples.sentences.tolist())]
 
     def named(self, w: np.ndarray) -> dict[str, dict[Any, float]]:

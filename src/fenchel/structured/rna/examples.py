@@ -158,10 +158,3 @@ def count_truths(bases, starts, partners, data, indices, indptr, truths):
         s = bases[starts[i] : starts[i + 1]]
         y = partners[starts[i] + 1 : starts[i + 1] - 1]
         weight_counts(data, indices, indptr, count_terms(s, y), truths[i])
-
-
-@kernel
-def measure(examples, i, y, d):
-    """d ← parts(y) − parts(y_i); Δ(y, y_i)"""
-    examples.difference(i, y, d)
-    return examples.loss(i, y)

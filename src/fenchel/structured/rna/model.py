@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fenchel.checks import is_number
-from fenchel.matrices import available_threads, in_parallel
-from fenchel.structured.base import LIKELIHOOD, MARGIN, Model, check_lengths
-from fenchel.structured.oracle import measured, shares
+from fenchel.matrices import available_threads
+from fenchel.structured.base import LIKELIHOOD, MARGIN, Model, check_lengths, checked_weights
+from fenchel.structured.oracle import each_output
 from fenchel.structured.rna.examples import FoldExamples, count_truths
 from fenchel.structured.rna.features import LONGEST_LOOP, UNKNOWN, names, terms
 from fenchel.structured.rna.mea import fold_accurately, pair_probabilities
@@ -96,14 +96,11 @@ class RnaFold(Model):
 
     def fold(self, X: Any, w: np.ndarray, gamma: float = 6.0, threads: int | None = None) -> list[str]:
         """The structures of the greatest expected accuracy under weights learnt by likelihood; the larger ``gamma``, the more pairs."""
-        checked_gamma(gamma)
-        examples, w = self.examples(X), self._checked_weights(w)
-        work, outputs, _ = measured(examples)
-        starts = np.concatenate([[0], np.cumsum(outputs)])
-        ys = np.empty(starts[-1], dtype=np.int64)
-        split = shares(work, threads or available_threads())
-        in_parallel([(fold_accurately, examples, order, w, float(gamma), starts, ys) for order in split])
-        return [self.output(examples, i, ys[starts[i] : starts[i + 1]]) for i in range(len(outputs))]
+        examples, w, gamma = self.examples(X), checked_weights(w, self.n), checked_gamma(gamma)
+        ys = each_output(
+            examples, threads or available_threads(), lambda order, starts, ys: fold_accurately(examples, order, w, gamma, starts, ys)
+        )
+        return [self.output(examples, i, y) for i, y in enumerate(ys)]
 
     def pair_probabilities(self, sequence: str, w: np.ndarray) -> np.ndarray:
         """The symmetric matrix of the probabilities of all pairs under weights w.
@@ -111,7 +108,7 @@ class RnaFold(Model):
         >>> RnaFold().pair_probabilities("GAAAC", np.zeros(336))[0].tolist()
         [0.0, 0.0, 0.0, 0.0, 0.5]
         """
-        return pair_probabilities(self.examples([sequence]), 0, self._checked_weights(w))
+        return pair_probabilities(self.examples([sequence]), 0, checked_weights(w, self.n))
 
     def marginals(self, X: Any, w: np.ndarray) -> list[np.ndarray]:
         """The same for several sequences."""
@@ -120,12 +117,6 @@ class RnaFold(Model):
     def score(self, truths: Any, predictions: Any) -> float:
         """F1 over all pairs: the harmonic mean of sensitivity and positive predictive value."""
         return accuracy(truths, predictions).f1
-
-    def _checked_weights(self, w: Any) -> np.ndarray:
-        weights = np.ascontiguousarray(w, dtype=np.float64)
-        if weights.shape != (self.n,) or not np.isfinite(weights).all():
-            raise ValueError(f"w has shape {weights.shape}: give {self.n} finite weights.")
-        return weights
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -46,9 +46,7 @@ from fenchel.structured.rna.inside import (
 )
 
 LARGEST = 1e280  # of ∂Z/∂x over Z: what fell below the range of floating point, less than 1e-307 each, then matters to nobody
-
-
-MODERATE = 1e150
+MODERATE = 1e150  # two such terms multiplied stay in range
 
 # Tables like those of the chart.
 SHELL = 0  # everything outside of paired(i, j), with the score of the pair
