@@ -16,8 +16,8 @@ import quadprog
 from common import best, real, show
 
 import fenchel as fl
-from fenchel.bundle.simplex import maximise
 from fenchel.solvers import solvers
+from fenchel.solvers._bundle.simplex_programme import maximise
 
 WAYS = {"bundle": ("bundle", {}), "printed": ("proximal-bundle", {"rule": "printed"}), "default": ("proximal-bundle", {})}
 CALLS = (10, 25, 50, 100, 150)

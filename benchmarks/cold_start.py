@@ -32,7 +32,7 @@ def main() -> None:
     for solver, loss, regularizer in [
         ("auto", "fl.Logistic()", "fl.L2(1e-3)"),
         ("sdca", "fl.Hinge()", "fl.L2(1e-3)"),
-        ("accelerated-sdca", "fl.SmoothHinge()", "fl.ElasticNet(1e-6, 1e-5)"),
+        ("accelerated-sdca", "fl.SmoothHinge()", "fl.L1L2(l1=1e-5, l2=1e-6)"),
         ("fista", "fl.Squared()", "fl.L1(1e-3)"),
         ("auto", "fl.Logistic()", "fl.SquaredLp(1e-3, p=1.5)"),
     ]:

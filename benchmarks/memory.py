@@ -17,9 +17,9 @@ import fenchel as fl
 
 CASES = [
     ("sdca", {}, fl.Hinge(), fl.L2(1e-5)),
-    ("accelerated-sdca", {}, fl.SmoothHinge(), fl.ElasticNet(1e-7, 1e-5)),
-    ("accelerated-sdca", {"variant": "practical"}, fl.SmoothHinge(), fl.ElasticNet(1e-7, 1e-5)),
-    ("fista", {}, fl.Logistic(), fl.ElasticNet(1e-7, 1e-5)),
+    ("accelerated-sdca", {}, fl.SmoothHinge(), fl.L1L2(l1=1e-5, l2=1e-7)),
+    ("accelerated-sdca", {"variant": "practical"}, fl.SmoothHinge(), fl.L1L2(l1=1e-5, l2=1e-7)),
+    ("fista", {}, fl.Logistic(), fl.L1L2(l1=1e-5, l2=1e-7)),
     ("lbfgs", {}, fl.Logistic(), fl.L2(1e-5)),
 ]
 

@@ -14,14 +14,14 @@ from fenchel.solvers import solvers
 
 CASES = [
     ("sdca", {}, fl.Hinge(), fl.L2(1e-5)),
-    ("sdca", {}, fl.SmoothHinge(), fl.ElasticNet(1e-5, 1e-5)),
+    ("sdca", {}, fl.SmoothHinge(), fl.L1L2(l1=1e-5, l2=1e-5)),
     ("sdca", {}, fl.Logistic(), fl.L2(1e-5)),
     ("sdca", {}, fl.Squared(), fl.L2(1e-5)),
     ("sdca", {}, fl.Hinge(), fl.SquaredLp(1e-5, p=1.5)),
     ("sdca", {}, fl.Logistic(), fl.SquaredLp(1e-5, p=1.8)),
-    ("accelerated-sdca", {"variant": "practical"}, fl.SmoothHinge(), fl.ElasticNet(1e-8, 1e-5)),
-    ("accelerated-sdca", {}, fl.SmoothHinge(), fl.ElasticNet(1e-8, 1e-5)),
-    ("fista", {}, fl.SmoothHinge(), fl.ElasticNet(1e-8, 1e-5)),
+    ("accelerated-sdca", {"variant": "practical"}, fl.SmoothHinge(), fl.L1L2(l1=1e-5, l2=1e-8)),
+    ("accelerated-sdca", {}, fl.SmoothHinge(), fl.L1L2(l1=1e-5, l2=1e-8)),
+    ("fista", {}, fl.SmoothHinge(), fl.L1L2(l1=1e-5, l2=1e-8)),
     ("lbfgs", {}, fl.Logistic(), fl.L2(1e-5)),
     ("pgs", {}, fl.Hinge(), fl.L2(1e-5)),
     ("pgs", {}, fl.Logistic(), fl.L2(1e-5)),

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from common import show
 
 import fenchel as fl
-from fenchel.online.game import Game
+from fenchel.solvers._online.online_loop import Game
 from fenchel.solvers.pgs import first_player
 
 ROWS, NONZEROS = 20_000, 75

@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from steps import rows_of
 
 import fenchel as fl
-from fenchel.online.game import Game
 from fenchel.solvers import smidas, truncgrad
+from fenchel.solvers._online.online_loop import Game
 
 L1 = 1e-5
 ROUNDS = 5000

@@ -30,7 +30,7 @@ def main() -> None:
             print(f"{name} is not in FENCHEL_DATA: left out.")
             continue
         for l2 in (1e-6, 1e-7, 1e-8, 1e-9):
-            problem = fl.Problem(*pair, fl.SmoothHinge(1.0), fl.ElasticNet(l2=l2, l1=1e-5))
+            problem = fl.Problem(*pair, fl.SmoothHinge(1.0), fl.L1L2(l1=1e-5, l2=l2))
             results = [fl.minimize(problem, solver, tol=1e-3, max_passes=MOST, **options) for solver, options in WAYS]
             rows.append([name, l2, *(f"{r.passes:g}{'' if r.converged else '+'} ({r.seconds:.2f} s)" for r in results)])
     show("Passes (and solver's seconds) to gap 1e-3", ["data", "l2", *(" ".join([s, *o.values()]) for s, o in WAYS)], rows)

@@ -65,7 +65,7 @@ def penalty(regularizer, w):
             return 0.5 * regularizer.l2 * cp.sum_squares(w), []
         case "L1":
             return regularizer.l1 * cp.norm1(w), []
-        case "ElasticNet":
+        case "L1L2":
             return 0.5 * regularizer.l2 * cp.sum_squares(w) + regularizer.l1 * cp.norm1(w), []
         case "NoPenalty":
             return 0.0, []
@@ -85,18 +85,18 @@ def penalty(regularizer, w):
     raise NotImplementedError(f"write the reference of {type(regularizer).__name__}")
 
 
-def optimum(X, y, loss, regularizer, share=None, free=False) -> float:
+def optimum(X, y, loss, regularizer, row_weights=None, free=False) -> float:
     """min P, to about 1e-8, with a free intercept or without one."""
     m, n = X.shape
-    share = np.full(m, 1.0 / m) if share is None else share
+    row_weights = np.full(m, 1.0 / m) if row_weights is None else row_weights
     if loss.labels == "class":
         W = cp.Variable((n, int(y.max()) + 1))
         b = cp.Variable((1, int(y.max()) + 1)) if free else np.zeros((1, int(y.max()) + 1))
-        mean_loss = sum(s * term for s, term in zip(share, vector_loss(loss, X @ W + np.ones((m, 1)) @ b, y), strict=True))
+        mean_loss = sum(s * term for s, term in zip(row_weights, vector_loss(loss, X @ W + np.ones((m, 1)) @ b, y), strict=True))
         omega, constraints = penalty(regularizer, cp.vec(W, order="C"))
     else:
         w = cp.Variable(n)
-        mean_loss = share @ scalar_loss(loss, X @ w + (cp.Variable() if free else 0.0), y)
+        mean_loss = row_weights @ scalar_loss(loss, X @ w + (cp.Variable() if free else 0.0), y)
         omega, constraints = penalty(regularizer, w)
     problem = cp.Problem(cp.Minimize(mean_loss + omega), constraints)
     with warnings.catch_warnings():
@@ -113,7 +113,7 @@ def instances() -> tuple[dict[str, object], dict[str, object]]:
     given = {
         "l1": [fl.L1(0.05)],
         "l2": [fl.L2(0.05)],
-        "elastic-net": [fl.ElasticNet(l2=0.05, l1=0.03)],
+        "l1-l2": [fl.L1L2(l1=0.03, l2=0.05)],
         "squared-lp": [fl.SquaredLp(0.1, p=1.5), fl.SquaredLp(0.05, p=1.3, radius=0.5)],
         "entropy": [fl.Entropy(0.1, radius=2.0)],
         "box": [fl.Box(-0.1, 0.3), fl.Box(0.0, np.inf, fl.L1(0.03)), fl.Box(-0.2, 0.2, fl.L2(0.05))],

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fenchel as fl
-from fenchel.bundle.planes import Planes
-from fenchel.bundle.simplex import maximise
 from fenchel.solvers import solvers
+from fenchel.solvers._bundle.planes import Planes
+from fenchel.solvers._bundle.simplex_programme import maximise
 from tests import naive
 from tests.references import data
 

@@ -22,8 +22,9 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import fenchel as fl
-from fenchel.cli import app, errors, inputs
-from fenchel.cli.fitting import gap_in_words
+from fenchel.cli import app, exits, inputs
+from fenchel.cli.training import gap_in_words
+from fenchel.core.errors import InputError, InputTypeError
 
 runner = CliRunner()
 COLUMNS = ["hp", "weight", "colour", "fuel", "class"]
@@ -300,7 +301,7 @@ def test_path_finds_the_same_as_the_library_and_writes_the_best(at_home, tmp_pat
 def test_compare_sorts_by_time_to_the_tolerance_and_tells_who_was_refused(at_home, tmp_path):
     facts = told("compare", "train.svm", "--solvers", "sdca,lbfgs,working-set", "--plot", tmp_path / "c.png")
     assert {run["solver"] for run in facts["runs"]} == {"sdca", "lbfgs"}
-    assert "L1 or ElasticNet" in facts["refused"]["working-set"]
+    assert "L1 or L1L2" in facts["refused"]["working-set"]
     assert all(run["converged"] for run in facts["runs"])
     seconds = [run["seconds"] for run in facts["runs"]]
     assert seconds == sorted(seconds)
@@ -479,10 +480,10 @@ def test_a_run_that_ends_early_writes_its_model_and_says_so(at_home, tmp_path):
 @pytest.mark.parametrize("options", [[], ["--calibration", "sigmoid"], ["--target", "colour", "--multiclass", "one-vs-rest"]])
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_an_interrupt_keeps_the_model(options, threads, at_home, tmp_path, monkeypatch):
-    from fenchel.driver import _Run
+    from fenchel.driver.run import Run
 
     seen = []
-    record = _Run._record
+    record = Run._record
 
     def interrupted(self, iterate, objective):
         seen.append(objective)
@@ -490,7 +491,7 @@ def test_an_interrupt_keeps_the_model(options, threads, at_home, tmp_path, monke
             raise KeyboardInterrupt
         return record(self, iterate, objective)
 
-    monkeypatch.setattr(_Run, "_record", interrupted)
+    monkeypatch.setattr(Run, "_record", interrupted)
     words = ["train", "train.csv", "--model", tmp_path / "m.fenchel", "--solver", "fista", "--tol", "1e-12", "--threads", threads]
     result = fenchel(*words, *options, code=130)
     assert "Interrupted: the best model so far is in" in result.stderr
@@ -548,7 +549,7 @@ def test_an_interrupt_lost_in_a_callback_comes_again():
         for _ in range(1000):
             time.sleep(0.01)
 
-    with errors.interrupts_kept(), pytest.raises(KeyboardInterrupt):
+    with exits.interrupts_kept(), pytest.raises(KeyboardInterrupt):
         work()
 
 
@@ -558,7 +559,7 @@ def test_control_c_while_importing_is_quiet():
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Impatient:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        name == 'fenchel.problem' and signal.raise_signal(signal.SIGINT)\n"
+        "        name == 'fenchel.problems.problem' and signal.raise_signal(signal.SIGINT)\n"
         "sys.meta_path.insert(0, Impatient()); import _fenchel; _fenchel.main()"
     )
     run = subprocess.run([sys.executable, "-c", start, "demo"], capture_output=True, text=True, timeout=60, check=False)
@@ -566,16 +567,16 @@ def test_control_c_while_importing_is_quiet():
 
 
 def test_an_interrupted_comparison_keeps_the_solvers_that_are_done(at_home, monkeypatch):
-    from fenchel.driver import _Run
+    from fenchel.driver.run import Run
 
-    evaluate = _Run.evaluate
+    evaluate = Run.evaluate
 
     def interrupted(self, iterate):
         if self.solver == "fista":
             raise KeyboardInterrupt
         return evaluate(self, iterate)
 
-    monkeypatch.setattr(_Run, "evaluate", interrupted)
+    monkeypatch.setattr(Run, "evaluate", interrupted)
     words = ["compare", "train.svm", "--solvers", "newton,fista,sdca"]
     result = fenchel(*words, code=130)
     assert "newton" in result.stdout
@@ -595,9 +596,9 @@ def test_a_comparison_is_certified_if_one_solver_is(at_home):
 
 
 def test_an_interrupted_path_keeps_the_strengths_that_are_done(at_home, monkeypatch):
-    from fenchel.driver import _Run
+    from fenchel.driver.run import Run
 
-    record, ended = _Run._record, []
+    record, ended = Run._record, []
 
     def interrupted(self, iterate, objective):
         ended.append(iterate)
@@ -605,7 +606,7 @@ def test_an_interrupted_path_keeps_the_strengths_that_are_done(at_home, monkeypa
             raise KeyboardInterrupt
         return record(self, iterate, objective)
 
-    monkeypatch.setattr(_Run, "_record", interrupted)
+    monkeypatch.setattr(Run, "_record", interrupted)
     result = fenchel("path", "train.svm", "--strengths", "30", "--json", code=130)
     done = len(json.loads(result.stdout)["points"])
     assert 0 < done < 30
@@ -624,7 +625,9 @@ def test_an_error_of_our_own_asks_for_a_report(at_home, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("place", "error", "told"),
     [
-        ("fenchel.solvers", "ValueError('tol=-1: give a positive number.')", True),
+        ("fenchel.solvers", "InputError('a sentence without an end')", True),
+        ("anywhere", "InputTypeError('a class of another kind')", True),
+        ("fenchel.solvers", "ValueError('This ends with a full stop, and is ours to mend.')", False),
         ("fenchel.solvers", "ValueError('operands could not be broadcast together')", False),
         ("sklearn.utils.validation", "ValueError('Input X contains NaN')", True),
         ("scipy.sparse", "ValueError('row index exceeds matrix dimensions.')", False),
@@ -634,8 +637,8 @@ def test_an_error_of_our_own_asks_for_a_report(at_home, monkeypatch, tmp_path):
 )
 def test_what_is_the_users_to_mend_and_what_is_ours(place, error, told):
     with pytest.raises(Exception) as caught:  # noqa: PT011
-        exec(f"raise {error}", {"__name__": place})
-    assert errors._is_about_input(caught.value) is told
+        exec(f"raise {error}", {"__name__": place, "InputError": InputError, "InputTypeError": InputTypeError})
+    assert exits.is_about_input(caught.value) is told
 
 
 def test_the_guide_to_the_command_line_runs(at_home, tmp_path, monkeypatch):
@@ -646,7 +649,7 @@ def test_the_guide_to_the_command_line_runs(at_home, tmp_path, monkeypatch):
     assert {name[0] for name, _ in commands()} <= {line.split()[1] for line in lines}
     for line in lines:
         fenchel(*shlex.split(line, comments=True)[1:])
-    for code in (errors.DONE, errors.INTERNAL, errors.BAD_INPUT, errors.NOT_CERTIFIED, errors.INTERRUPTED):
+    for code in (exits.DONE, exits.INTERNAL, exits.BAD_INPUT, exits.NOT_CERTIFIED, exits.INTERRUPTED):
         assert f"| {code} |" in page
 
 
@@ -654,7 +657,7 @@ def test_the_guide_to_the_command_line_runs(at_home, tmp_path, monkeypatch):
 def test_a_closed_pipe_is_quiet(words, at_home):
     command = f"set -o pipefail; {shlex.quote(sys.executable)} -m fenchel {words} | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert (done.stderr, done.returncode) == ("", errors.BROKEN_PIPE)
+    assert (done.stderr, done.returncode) == ("", exits.BROKEN_PIPE)
 
 
 def test_quiet_says_nothing_and_colours_stay_away(at_home, tmp_path):
@@ -672,7 +675,7 @@ def test_quiet_says_nothing_and_colours_stay_away(at_home, tmp_path):
 
 def test_exit_codes_are_in_the_help():
     words = " ".join(fenchel("--help").output.split())
-    for code in (errors.DONE, errors.INTERNAL, errors.BAD_INPUT, errors.NOT_CERTIFIED, errors.INTERRUPTED):
+    for code in (exits.DONE, exits.INTERNAL, exits.BAD_INPUT, exits.NOT_CERTIFIED, exits.INTERRUPTED):
         assert re.search(rf"\b{code} \w+", words)
 
 

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 
 import fenchel as fl
 from fenchel import compiled
-from fenchel.compiled import JIT, kernel
-from fenchel.problem import sum_losses
+from fenchel.core.compiled import JIT, kernel
+from fenchel.problems.problem import sum_losses
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(fl.__file__).parent
@@ -116,7 +116,7 @@ def test_directories_of_old_versions_are_forgotten(cache):
         mark.touch()
         os.utime(mark, (time.time() - 86400 * days,) * 2)
     (cache / "kernels" / "not-ours").mkdir()
-    run("from fenchel.compiled import cache_directory; cache_directory()", PACKAGE.parent, cache)
+    run("from fenchel.core.compiled import cache_directory; cache_directory()", PACKAGE.parent, cache)
     left = {path.name for path in (cache / "kernels").iterdir()}
     assert {"recent", "not-ours"} < left
     assert "old" not in left
@@ -184,7 +184,7 @@ def test_a_users_loss_is_never_kept_so_an_edit_counts(tmp_path, cache):
 
 USERS_KERNEL = """
 import numpy as np
-from fenchel.compiled import kernel
+from fenchel.core.compiled import kernel
 
 @kernel
 def homemade(x):
@@ -265,8 +265,8 @@ def files(loss, regularizer):
     problem = fl.Problem(np.eye(2), np.array([1.0, 2.0]), loss, regularizer)
     problem.objective(np.zeros(2)), problem.gap(np.ones(2))
     return len(list(Path({str(cache)!r}).rglob("*.nbc")))
-real = files(fl.Huber(1.0), fl.Box(0.0, 1.0, fl.ElasticNet(1.0, 2.0)))
-print(real > 3, files(fl.Huber(2), fl.Box(0, 1, fl.ElasticNet(1, 3))) == real)
+real = files(fl.Huber(1.0), fl.Box(0.0, 1.0, fl.L1L2(2.0, 1.0)))
+print(real > 3, files(fl.Huber(2), fl.Box(0, 1, fl.L1L2(3, 1))) == real)
 """
     assert run(code, PACKAGE.parent, cache) == "True True"
 
@@ -307,13 +307,13 @@ def small_problems():
     dense, csr = X, sp.csr_array(X)
     sign, cls = np.where(target > 0.0, 1.0, -1.0), np.digitize(target, [-0.5, 0.5])
     yield "squared l2", fl.Problem(dense, target, fl.Squared(), fl.L2(0.1))
-    yield "logistic elastic-net", fl.Problem(csr, sign, fl.Logistic(), fl.ElasticNet(0.05, 0.01), intercept=1.0)
+    yield "logistic elastic-net", fl.Problem(csr, sign, fl.Logistic(), fl.L1L2(l1=0.01, l2=0.05), intercept=1.0)
     yield "huber box", fl.Problem(csr, target, fl.Huber(0.5), fl.Box(-0.3, 0.6, fl.L2(0.1)))
     yield "hinge squared-lp", fl.Problem(csr, sign, fl.Hinge(), fl.SquaredLp(0.1, 1.5))
     yield "squared squared-lp", fl.Problem(dense, target, fl.Squared(), fl.SquaredLp(0.1, 1.2, radius=0.5))
     yield "smooth-hinge entropy", fl.Problem(dense, sign, fl.SmoothHinge(0.5), fl.Entropy(0.1, radius=2.0))
     yield "multiclass-hinge l2", fl.Problem(csr, cls, fl.MulticlassHinge(), fl.L2(0.1))
-    yield "softmax elastic-net", fl.Problem(dense, cls, fl.Softmax(), fl.ElasticNet(0.05, 0.01))
+    yield "softmax elastic-net", fl.Problem(dense, cls, fl.Softmax(), fl.L1L2(l1=0.01, l2=0.05))
 
 
 def numbers():

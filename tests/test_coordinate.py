@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 
 import fenchel as fl
-from fenchel.numeric import row_order
+from fenchel.problems.row_order import row_order
 from fenchel.solvers import solvers
 from tests.references import optimum
 
@@ -36,7 +36,7 @@ def labels_for(loss, score):
 
 MORE = [fl.Squared(), fl.SmoothHinge(0.5), fl.Huber(0.4), fl.SquaredHinge(), fl.Softmax(), fl.SmoothMulticlassHinge()]
 LOSSES = [fl.Logistic(), *(pytest.param(loss, marks=pytest.mark.slow) for loss in MORE)]
-PENALTIES = [fl.L1(0.01), fl.ElasticNet(l2=0.1, l1=0.02), fl.Box(-0.1, 0.3), fl.Box(0.0, np.inf, fl.L1(0.01)), fl.L2(0.1)]
+PENALTIES = [fl.L1(0.01), fl.L1L2(l1=0.02, l2=0.1), fl.Box(-0.1, 0.3), fl.Box(0.0, np.inf, fl.L1(0.01)), fl.L2(0.1)]
 
 
 @pytest.mark.parametrize("beta", ["column", "global"])
@@ -138,7 +138,7 @@ def test_agrees_with_scikit_learn_in_objective_and_support(solver, shape, kind):
     elif kind == "lasso":
         y, loss, penalty, model = score, fl.Squared(), fl.L1(l1), Lasso(alpha=l1, fit_intercept=False, tol=1e-14, max_iter=10**6)
     else:
-        y, loss, penalty = score, fl.Squared(), fl.ElasticNet(l2=l1, l1=l1)
+        y, loss, penalty = score, fl.Squared(), fl.L1L2(l1=l1, l2=l1)
         model = ElasticNet(alpha=2 * l1, l1_ratio=0.5, fit_intercept=False, tol=1e-14, max_iter=10**6)
     problem = fl.Problem(X, y, loss, penalty)
     expected = model.fit(X, y).coef_.ravel()
@@ -182,5 +182,5 @@ def test_what_they_need_and_what_they_are_told():
         fl.minimize(fl.Problem(X, y, fl.Absolute(), fl.L1(0.1)), "scd")
     with pytest.raises(ValueError, match="did you mean 'global'"):
         fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L1(0.1)), "scd", beta="globl")
-    with pytest.raises(ValueError, match="working-set needs L1 or ElasticNet, and L2 is neither"):
+    with pytest.raises(ValueError, match="working-set needs L1 or L1L2, and L2 is neither"):
         fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L2(0.1)), "working-set")

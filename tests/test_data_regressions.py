@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import fenchel as fl
+from fenchel.core.atomic_files import checked_place, replacing
 from fenchel.datasets import read
-from fenchel.files import checked_place, replacing
 
 
 @pytest.mark.parametrize("text", ["a;b;y\n1,5;2,5;1\n2,5;3,5;0\n", "a;b;y\n1.5;2;1\n2.5;3;0\n"])

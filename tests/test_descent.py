@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fenchel as fl
-from fenchel.online.descent import balancing, descend, first_memory, natural_length
+from fenchel.solvers._online.subgradient_descent import balancing, descend, first_memory, natural_length
 from fenchel.solvers.adaptive import Adaptive
-from fenchel.solvers.optimistic import Printed, Robust, rounds_of_phase
+from fenchel.solvers.optimistic import PrintedGrowth, Robust, rounds_of_phase
 from fenchel.solvers.pegasos import Pegasos
 from fenchel.solvers.proximal import Proximal, SingleTau, best_single_tau
 from tests import naive
@@ -214,7 +214,7 @@ def test_default_rules_do_not_mind_the_scale_of_the_rows(exponent, solver):
 def test_the_robust_guess_of_the_norm_follows_it_and_the_printed_one_doubles_its_square(text):
     X, y = text
     problem = fl.Problem(X, y, fl.Hinge(), fl.L2(1e-6))
-    for rule, kind in (("robust", Robust), ("printed", Printed)):
+    for rule, kind in (("robust", Robust), ("printed", PrintedGrowth)):
         steps = steps_on_rows(fl.Hinge(), X.toarray(), y, made := kind(1e-6, 0.25, 0.0, np.zeros(6)), 1e-6, 1000.0, problem.shape)
         norms = [0.0]
         for _ in range(600):
@@ -257,8 +257,8 @@ def test_epsilon_needs_what_its_theorem_does(text):
         fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L2(0.1)), "optimistic", epsilon=0.1)
     with pytest.raises(ValueError, match='tau="single" needs a bound on every subgradient'):
         fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L2(0.1)), "proximal", tau="single")
-    with pytest.raises(ValueError, match="pegasos needs the ridge penalty L2, and ElasticNet is not it"):
-        fl.minimize(fl.Problem(X, y, fl.Hinge(), fl.ElasticNet(0.1, 0.1)), "pegasos")
+    with pytest.raises(ValueError, match="pegasos needs the ridge penalty L2, and L1L2 is not it"):
+        fl.minimize(fl.Problem(X, y, fl.Hinge(), fl.L1L2(l1=0.1, l2=0.1)), "pegasos")
 
 
 def test_the_natural_length_takes_a_loss_away():

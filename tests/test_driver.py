@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import fenchel as fl
-from fenchel.result import STATUS
+from fenchel.problems.result import STATUS
 from fenchel.solvers import solvers
 from tests.references import data
 
@@ -90,13 +90,13 @@ def test_an_interrupt_inside_the_solver_keeps_the_certificate_exact(problem, mon
 
     whole, calls = module.sdca_pass, []
 
-    def broken(rows, y, share, loss, w, alpha, q, order):
+    def broken(rows, y, row_weights, loss, w, alpha, q, order):
         calls.append(1)
         if len(calls) == 4:
-            whole(rows, y, share, loss, w, alpha, q, order[: len(order) // 2])
+            whole(rows, y, row_weights, loss, w, alpha, q, order[: len(order) // 2])
             w.v[:] += 1.0
             raise KeyboardInterrupt
-        return whole(rows, y, share, loss, w, alpha, q, order)
+        return whole(rows, y, row_weights, loss, w, alpha, q, order)
 
     monkeypatch.setattr(module, "sdca_pass", broken)
     result = fl.minimize(problem, "sdca", tol=0.0)
@@ -108,7 +108,7 @@ def test_an_interrupt_inside_the_solver_keeps_the_certificate_exact(problem, mon
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("solver", ["sdca", "fista", "working-set"])
 def test_a_tolerance_below_rounding_ends_when_nothing_moves_any_more(problem, solver):
-    problem = problem.replace(regularizer=fl.ElasticNet(0.1, 0.01))
+    problem = problem.replace(regularizer=fl.L1L2(l1=0.01, l2=0.1))
     result = fl.minimize(problem, solver, tol=1e-18, max_passes=1e6)
     assert result.status in ("stalled", "converged")
     assert result.passes < 1e5
@@ -158,9 +158,9 @@ def test_a_start_that_does_not_fit_is_refused(problem, start):
 
 
 def test_threads_do_not_change_the_answer(problem, monkeypatch):
-    import fenchel.matrices
+    import fenchel.linalg.design
 
-    monkeypatch.setattr(fenchel.matrices, "PARALLEL_FROM", 0)
+    monkeypatch.setattr(fenchel.linalg.design, "PARALLEL_FROM", 0)
     one, two = (fl.minimize(problem, "fista", tol=1e-8, threads=k) for k in (1, 2))
     np.testing.assert_allclose(one.w, two.w, rtol=1e-9)
 
@@ -179,14 +179,15 @@ def test_every_status_is_a_sentence():
 
 
 def test_a_solver_that_diverges_is_told_so(problem, monkeypatch):
-    from fenchel import driver
-    from fenchel.solvers.base import Solver
+    from fenchel.driver import minimization, run
+    from fenchel.solvers.declaration import Solver
 
     def explode(problem, *, start, rng, accuracy):
         yield fl.Iterate(np.ones(problem.shape), 1)
         yield fl.Iterate(np.full(problem.shape, np.inf), 2)
 
-    monkeypatch.setattr(driver, "solvers", lambda: {"explode": Solver("explode", explode, ())})
+    for module in (minimization, run):
+        monkeypatch.setattr(module, "solvers", lambda: {"explode": Solver("explode", explode, ())})
     with np.errstate(all="ignore"), pytest.warns(ConvergenceWarning, match="left the range"):
         result = fl.minimize(problem, "explode")
     assert result.status == "diverged"

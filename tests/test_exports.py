@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 import fenchel as fl
-from fenchel.models.exports import VW_CONSTANT, sigmoid, softmax, vw_bits
+from fenchel.persistence.exports import VW_CONSTANT, sigmoid_probabilities, softmax_probabilities, vw_bits
 
-RULES = {"sigmoid": sigmoid, "softmax": softmax}
+RULES = {"sigmoid": sigmoid_probabilities, "softmax": softmax_probabilities}
 
 
 class Regressor:
@@ -213,7 +213,7 @@ def test_what_a_format_cannot_say_is_refused(tmp_path):
 
     class Calibrated(Classifier):
         def predict_proba(self, X):
-            return sigmoid(0.5 * self.scores(X))
+            return sigmoid_probabilities(0.5 * self.scores(X))
 
     class Encoding(Classifier):
         encoding_ = object()

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import fenchel as fl
 from fenchel.cli import app
-from fenchel.inverse_time import Size, Steps, measure, verdict
+from fenchel.experiments.inverse_time import Size, Steps, measure, verdict
 from tests import naive
 
 runner = CliRunner()
@@ -58,7 +58,7 @@ def test_without_data_it_generates_some():
         (["--rows", "1000", "--sizes", "many"], "--sizes many: give whole numbers with commas between"),
         (["--rows", "1000", "--loss", "squared"], "--loss squared: did you mean 'squared-hinge'?"),
         (["--rows", "1000", "--p", "3"], "p must lie in (1, 2]"),
-        (["--rows", "1000", "--figure", "x.foo"], "figure=x.foo: its name must end in .png"),
+        (["--rows", "1000", "--figure", "x.foo"], "--figure x.foo: its name must end in .png"),
         (["--rows", "1000", "--figure", "nowhere/x.png"], "there is no directory"),
     ],
 )

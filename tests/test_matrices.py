@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fenchel import matrices
-from fenchel.matrices import Design
-from fenchel.weights import Plain
+from fenchel.linalg import design as design_module
+from fenchel.linalg.design import Design
+from fenchel.linalg.weights import Plain
 
 M, N = 23, 9
 
@@ -75,7 +75,7 @@ def close(expected):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_products_agree_with_numpy(storage, dtype, threads, monkeypatch):
-    monkeypatch.setattr(matrices, "PARALLEL_FROM", 0)
+    monkeypatch.setattr(design_module, "PARALLEL_FROM", 0)
     X = STORAGES[storage](some_matrix().astype(dtype))
     rng = np.random.default_rng(1)
     for intercept in (0.0, 2.5):
@@ -117,13 +117,13 @@ def test_rows_agree_with_numpy(storage, dtype):
 @pytest.mark.parametrize("storage", ["C", "csr_array", "csc_array"])
 def test_large_products_start_threads_and_small_ones_do_not(storage, monkeypatch):
     workers = set()
-    plain = matrices.in_parallel
-    monkeypatch.setattr(matrices, "in_parallel", lambda jobs: (workers.add(len(jobs)), plain(jobs))[1])
+    plain = design_module.in_parallel
+    monkeypatch.setattr(design_module, "in_parallel", lambda jobs: (workers.add(len(jobs)), plain(jobs))[1])
     design = Design(STORAGES[storage](some_matrix()))
     design.threads = 2
     for limit, expected in ((0, {2}), (10**9, {1})):
         workers.clear()
-        monkeypatch.setattr(matrices, "PARALLEL_FROM", limit)
+        monkeypatch.setattr(design_module, "PARALLEL_FROM", limit)
         design.matvec(np.ones(N))
         design.rmatvec(np.ones(M))
         assert workers == expected
@@ -132,7 +132,7 @@ def test_large_products_start_threads_and_small_ones_do_not(storage, monkeypatch
 
 @pytest.mark.parametrize("threads", [2, 7, 64])
 def test_more_threads_than_lines_do_no_harm(threads, monkeypatch):
-    monkeypatch.setattr(matrices, "PARALLEL_FROM", 0)
+    monkeypatch.setattr(design_module, "PARALLEL_FROM", 0)
     for X in (np.array([[1.0, 2.0, 3.0]]), sp.csr_array(np.array([[0.0, 2.0, 3.0]])), sp.csr_array((4, 3), dtype=np.float64)):
         design = Design(X)
         design.threads = threads
@@ -151,7 +151,7 @@ def test_random_sparse_matrices(m, n, density, form, seed, threads):
     w, a = rng.standard_normal(n), rng.standard_normal(m)
     # Shares of the work are what can go wrong on empty lines, so ask for them whatever the size.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matrices, "PARALLEL_FROM", 0)
+        patch.setattr(design_module, "PARALLEL_FROM", 0)
         assert design.matvec(w) == close(full @ w)
         assert design.rmatvec(a) == close(full.T @ a)
     assert design.row_norms() == close(np.linalg.norm(full, axis=1))
@@ -180,12 +180,12 @@ def test_values_are_not_copied(storage, dtype, logged):
     design = Design(X)
     design.matvec(np.ones(N))
     design.rmatvec(np.ones(M))
-    lines, _ = design._lines
+    vectors, _ = design.contiguous
     if sp.issparse(X):
-        assert np.shares_memory(lines.data, X.data)
-        assert np.shares_memory(lines.indices, X.indices)
+        assert np.shares_memory(vectors.data, X.data)
+        assert np.shares_memory(vectors.indices, X.indices)
     else:
-        assert np.shares_memory(lines.values, X)
+        assert np.shares_memory(vectors.values, X)
         assert np.shares_memory(design.rows.values, X)
     assert logged() == []
 
@@ -233,7 +233,7 @@ def test_read_only_matrices_are_neither_copied_nor_compiled_for_again(storage):
     for array in (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,):
         array.flags.writeable = False
     design = Design(X)
-    values = design._lines[0][0]
+    values = design.contiguous[0][0]
     assert np.shares_memory(values, X.data if sp.issparse(X) else X)
     assert values.flags.writeable  # the type kernels are compiled for
     assert design.matvec(np.ones(N)) == close(dense64(X).sum(axis=1))

@@ -20,9 +20,9 @@ from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.svm import LinearSVC
 
 import fenchel as fl
-from fenchel.models import files as models
-from fenchel.models import kinds as model_kinds
-from fenchel.models.kinds import JSON_CLASSES, MODELS
+from fenchel.persistence import model_files as models
+from fenchel.persistence import model_kinds
+from fenchel.persistence.model_kinds import JSON_CLASSES, MODELS
 
 
 class Standin:
@@ -61,7 +61,7 @@ CLASSES = [Standin]
 def standins(monkeypatch):
     for cls in CLASSES:
         monkeypatch.setitem(MODELS, cls.__name__, cls)
-    monkeypatch.setitem(JSON_CLASSES, "Columns", (__name__, "Columns"))
+    monkeypatch.setitem(JSON_CLASSES, "Columns", Columns)
 
 
 def fitted(cls=Standin, parameters=None, **attributes):
@@ -141,7 +141,7 @@ plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(alphab
 numbers = st.floats().map(np.float64) | st.floats(width=32).map(np.float32) | st.integers(-5, 5).map(np.int64) | st.booleans().map(np.bool_)
 forms = st.sampled_from([sp.csr_matrix, sp.csc_matrix, sp.csr_array, sp.csc_array])
 sparse = st.tuples(forms, hnp.arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 5)))).map(lambda pair: pair[0](pair[1]))
-losses = st.floats(0.1, 10.0).map(fl.SmoothHinge) | st.builds(fl.ElasticNet, st.floats(0.1, 1.0), st.floats(0.1, 1.0))
+losses = st.floats(0.1, 10.0).map(fl.SmoothHinge) | st.builds(fl.L1L2, st.floats(0.1, 1.0), st.floats(0.1, 1.0))
 leaves = arrays | arrays.map(np.asfortranarray) | strings | plain | numbers | sparse | losses
 values = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | st.lists(inner, max_size=3).map(tuple), max_leaves=6)
 dictionaries = st.dictionaries(st.text(max_size=3) | st.integers() | numbers, values, max_size=3)
@@ -281,7 +281,7 @@ def forge(file, change=None, tensors=None, header=None):
         change(told)
     kept.update(tensors or {})
     text = header if header is not None else json.dumps(told)
-    save_file(kept, file, metadata={"format": models.FORMAT, "header": text, "sha256": models.digest(text, kept)})
+    save_file(kept, file, metadata={"format": models.FORMAT, "header": text, "sha256": models.model_digest(text, kept)})
 
 
 def attribute(name, **changes):

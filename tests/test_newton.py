@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 
 import fenchel as fl
-from fenchel.curvature import ByColumns, ByProducts, ByRows
+from fenchel.linalg.design import Design
 from fenchel.losses import losses
-from fenchel.matrices import Design
-from fenchel.problem import balanced_classes
+from fenchel.problems.problem import balanced_classes
 from fenchel.solvers import solvers
+from fenchel.solvers._second_order.newton_equations import ByColumns, ByProducts, ByRows
 from tests.references import data, optimum
 
 LAYOUTS = {"dense": np.asarray, "fortran": np.asfortranarray, "csr": sp.csr_array, "csc": sp.csc_array, "float32": np.float32}
@@ -72,7 +72,7 @@ def test_separable_classes_and_weak_penalties_converge():
         assert fl.minimize(fl.Problem(X, y, fl.Logistic(), fl.L2(l2), intercept="free"), "newton", tol=1e-6).converged
 
 
-@pytest.mark.parametrize("regularizer", [fl.L2(0.05), fl.ElasticNet(l2=0.05, l1=0.02), fl.L1(0.02)], ids=lambda r: type(r).__name__)
+@pytest.mark.parametrize("regularizer", [fl.L2(0.05), fl.L1L2(l1=0.02, l2=0.05), fl.L1(0.02)], ids=lambda r: type(r).__name__)
 @pytest.mark.parametrize("loss", [pytest.param(n, marks=() if n in ("hinge", "softmax") else pytest.mark.slow) for n in losses()])
 def test_every_loss_has_solvers_for_a_free_intercept(loss, regularizer):
     chosen = losses()[loss]()
@@ -81,7 +81,7 @@ def test_every_loss_has_solvers_for_a_free_intercept(loss, regularizer):
     if chosen.labels == "real":
         y = y + 5.0
     problem = fl.Problem(sp.csr_array(X), y, chosen, regularizer, sample_weight=s, intercept="free")
-    best = optimum(X, y, chosen, regularizer, share=problem.share, free=True)
+    best = optimum(X, y, chosen, regularizer, row_weights=problem.row_weights, free=True)
     takers = [name for name, solver in solvers().items() if solver.refusal(problem) is None]
     assert takers
     for name in takers:
@@ -96,12 +96,12 @@ def test_every_loss_has_solvers_for_a_free_intercept(loss, regularizer):
 @given(st.integers(2, 5), st.integers(1, 12), st.integers(0, 10**6))
 def test_balanced_classes_are_balanced_and_stay_probabilities(K, m, seed):
     rng = np.random.default_rng(seed)
-    y, share = rng.integers(0, K, m), rng.random(m)
+    y, row_weights = rng.integers(0, K, m), rng.random(m)
     p = rng.dirichlet(np.full(K, 0.3), m)
     alpha = np.eye(K)[y] - p
-    found = balanced_classes(alpha, y, share)
+    found = balanced_classes(alpha, y, row_weights)
     q = np.eye(K)[y] - found
-    assert np.abs(share @ found).max() <= 1e-12
+    assert np.abs(row_weights @ found).max() <= 1e-12
     assert q.min() >= -1e-15
     np.testing.assert_allclose(q.sum(axis=1), 1.0, atol=1e-12)
-    np.testing.assert_allclose(balanced_classes(found, y, share), found, atol=1e-10)
+    np.testing.assert_allclose(balanced_classes(found, y, row_weights), found, atol=1e-10)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fenchel.numeric import block_shuffled, clip, log1pexp, log_sum_exp, project_to_simplex, sigmoid, soft_threshold, xlogx
+from fenchel.core.numeric import clip, log1pexp, log_sum_exp, project_to_simplex, sigmoid, soft_threshold, xlogx
+from fenchel.problems.row_order import block_shuffled
 
 reals = st.floats(-1e6, 1e6)
 lawful = settings(deadline=None, max_examples=100, database=None)

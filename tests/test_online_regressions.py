@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import fenchel as fl
-from fenchel import planner
+from fenchel import theory
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 X = np.random.default_rng(0).standard_normal((200, 5))
@@ -79,9 +79,9 @@ def test_a_run_that_is_stopped_at_once_keeps_the_strength_chosen_before():
 
 
 def test_what_a_solver_ends_with_is_evaluated(monkeypatch):
-    import fenchel.objective
+    import fenchel.problems.objective
 
-    monkeypatch.setattr(fenchel.objective, "PIECE", 64)  # so that it ends within a pass
+    monkeypatch.setattr(fenchel.problems.objective, "PIECE", 64)  # so that it ends within a pass
     problem = fl.Problem(X / 10.0, Y, fl.Hinge(), fl.L2(0.1))
     result = fl.minimize(problem, "optimistic", epsilon=0.9, tol=1e-9, max_passes=50)
     assert result.status == "finished"
@@ -226,13 +226,13 @@ def test_wrong_streams_are_told_in_a_sentence(chunks, options, message):
 
 
 def test_plans_take_numbers_of_numpy_and_refuse_what_is_none():
-    assert planner.plan_generalization(0.5, np.int64(10**6), 1.0, np.float32(1.0)).iterations > 0
+    assert theory.plan_generalization(0.5, np.int64(10**6), 1.0, np.float32(1.0)).iterations > 0
     for call, message in [
-        (lambda: planner.plan_optimization(0.1, 1.0, 1.0, rows=-3), "rows=-3: give a positive number"),
-        (lambda: planner.plan_optimization("a", 1.0, 1.0), "accuracy='a': give a positive number"),
-        (lambda: planner.plan_optimization(0.1, 1.0, 1.0, delta="x"), "delta='x': the probability"),
-        (lambda: planner.plan_generalization(0.5, 10**6, 1.0, 1.0, p="a"), "p='a': p must lie"),
-        (lambda: planner.plan_optimization(0.1, 1.0, 1e200), "more than 1e300 iterations"),
+        (lambda: theory.plan_optimization(0.1, 1.0, 1.0, rows=-3), "rows=-3: give a positive number"),
+        (lambda: theory.plan_optimization("a", 1.0, 1.0), "accuracy='a': give a positive number"),
+        (lambda: theory.plan_optimization(0.1, 1.0, 1.0, delta="x"), "delta='x': the probability"),
+        (lambda: theory.plan_generalization(0.5, 10**6, 1.0, 1.0, p="a"), "p='a': p must lie"),
+        (lambda: theory.plan_optimization(0.1, 1.0, 1e200), "more than 1e300 iterations"),
         (lambda: fl.plan(fl.Problem(X, 0.0 * Y, fl.Absolute(), fl.L2(1.0)), 0.1), "the objective at w = 0 is 0"),
     ]:
         with pytest.raises(ValueError, match=f"(?i){message}"):

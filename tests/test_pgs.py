@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import fenchel as fl
-from fenchel.online.game import ROWS
+from fenchel.solvers._online.online_loop import ROWS
 from tests import naive
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -50,7 +50,7 @@ def test_a_step_is_the_papers_dense_step(text, p, radius, loss, k):
     ("regularizer", "link"),
     [
         (fl.L2(0.02), lambda v: v / 0.02),
-        (fl.ElasticNet(0.02, 0.003), lambda v: np.sign(v) * np.maximum(np.abs(v) - 0.003, 0.0) / 0.02),
+        (fl.L1L2(l1=0.003, l2=0.02), lambda v: np.sign(v) * np.maximum(np.abs(v) - 0.003, 0.0) / 0.02),
         (fl.Box(-0.1, 0.5, fl.L2(0.02)), lambda v: np.clip(v / 0.02, -0.1, 0.5)),
         (fl.Entropy(0.002, 3.0), lambda v: naive.entropy_link(v, 0.002, 3.0)),
     ],
@@ -64,14 +64,14 @@ def test_every_other_strongly_convex_regularizer_too(text, regularizer, link):
 
 @pytest.mark.parametrize("divisor", ["t", "t+1"])
 @pytest.mark.parametrize(
-    "regularizer", [fl.L2(0.02), fl.SquaredLp(0.02, 1.8), fl.SquaredLp(0.02, 1.5, 0.4), fl.ElasticNet(0.02, 0.003)], ids=str
+    "regularizer", [fl.L2(0.02), fl.SquaredLp(0.02, 1.8), fl.SquaredLp(0.02, 1.5, 0.4), fl.L1L2(l1=0.003, l2=0.02)], ids=str
 )
 def test_averages_are_averages(text, regularizer, divisor):
     X, y = text
     problem = fl.Problem(X, y, fl.Hinge(), regularizer)
     links = {
         "L2": lambda v: v / 0.02,
-        "ElasticNet": lambda v: np.sign(v) * np.maximum(np.abs(v) - 0.003, 0.0) / 0.02,
+        "L1L2": lambda v: np.sign(v) * np.maximum(np.abs(v) - 0.003, 0.0) / 0.02,
         "SquaredLp": lambda v: naive.squared_lp_link(v, 0.02, regularizer.p, regularizer.radius),
     }
     shift = {"t": 0, "t+1": 1}[divisor]
@@ -155,9 +155,9 @@ def test_the_squared_loss_gets_its_ball_from_the_loss_at_zero(text):
 def test_a_loss_without_bounded_slopes_needs_a_domain(text):
     X, y = text
     with pytest.raises(
-        ValueError, match=r"pgs needs a loss with bounded slopes .a method lipschitz. or a bounded domain, and Squared with ElasticNet"
+        ValueError, match=r"pgs needs a loss with bounded slopes .a method lipschitz. or a bounded domain, and Squared with L1L2"
     ):
-        fl.minimize(fl.Problem(X, y, fl.Squared(), fl.ElasticNet(1.0, 1.0)), "pgs")
+        fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L1L2(l1=1.0, l2=1.0)), "pgs")
 
 
 @pytest.mark.parametrize("sampling", ["blocks", "permutation", "replacement", "sequential"])

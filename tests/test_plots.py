@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import fenchel as fl
 from fenchel import plots
-from fenchel.inverse_time import Size
+from fenchel.experiments.inverse_time import Size
+from fenchel.plots.canvas import COLOURS
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
@@ -149,9 +150,9 @@ def test_no_two_curves_look_alike():
 @pytest.mark.parametrize("vision", [np.eye(3), PROTANOPIA, DEUTERANOPIA, TRITANOPIA], ids=["full", "protan", "deutan", "tritan"])
 def test_colours_differ_for_everybody(vision):
     """By the CIE Lab distance of 1976; neighbours in the list, which are met together most often, by more."""
-    seen = [lab(np.asarray(vision) @ linear_rgb(colour)) for colour in plots.COLOURS]
+    seen = [lab(np.asarray(vision) @ linear_rgb(colour)) for colour in COLOURS]
     for (i, first), (j, second) in itertools.combinations(enumerate(seen), 2):
-        assert np.linalg.norm(first - second) > (40.0 if j == i + 1 else 15.0), (plots.COLOURS[i], plots.COLOURS[j])
+        assert np.linalg.norm(first - second) > (40.0 if j == i + 1 else 15.0), (COLOURS[i], COLOURS[j])
     white = lab(np.ones(3))
     assert min(np.linalg.norm(colour - white) for colour in seen) > 30.0
 

@@ -34,7 +34,7 @@ def feasible(chosen, seed=0, size=1.0):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_objective_is_the_weighted_mean_loss_plus_the_penalty(loss):
     s = np.random.default_rng(1).random(40)
-    chosen = problem(LOSSES[loss], fl.ElasticNet(0.3, 0.2), sample_weight=s)
+    chosen = problem(LOSSES[loss], fl.L1L2(l1=0.2, l2=0.3), sample_weight=s)
     w = feasible(chosen)
     X, y = data(LOSSES[loss].labels)
     z = X @ w
@@ -69,7 +69,7 @@ def test_gradient_is_the_slope_of_the_objective(loss, regularizer):
 @pytest.mark.parametrize("loss", ["hinge", "multiclass-hinge"])
 def test_stochastic_subgradients_average_to_the_subgradient(loss):
     s = np.random.default_rng(0).random(40)
-    chosen = problem(LOSSES[loss], fl.ElasticNet(0.1, 0.1), sample_weight=s)
+    chosen = problem(LOSSES[loss], fl.L1L2(l1=0.1, l2=0.1), sample_weight=s)
     w = feasible(chosen)
     average = np.mean([chosen.subgradient(w, [i]) for i in range(40)], axis=0)
     np.testing.assert_allclose(average, chosen.gradient(w), atol=1e-12)
@@ -164,7 +164,7 @@ class OwnLogistic(NamedTuple):
         return 0.25
 
 
-@pytest.mark.parametrize("regularizer", [fl.L2(0.05), fl.L1(0.05), fl.ElasticNet(0.05, 0.05)], ids=["l2", "l1", "elastic-net"])
+@pytest.mark.parametrize("regularizer", [fl.L2(0.05), fl.L1(0.05), fl.L1L2(l1=0.05, l2=0.05)], ids=["l2", "l1", "l1-l2"])
 def test_a_loss_of_ones_own_is_certified_by_its_value_and_derivative(regularizer):
     X, y = data("real")
     result = fl.minimize(fl.Problem(X, y, Pseudo(2), regularizer), tol=1e-6)

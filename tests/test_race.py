@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fenchel as fl
-from fenchel.online.race import AVERAGED_FROM, EXPONENTS
+from fenchel.solvers._online.strength_search import AVERAGED_FROM, EXPONENTS
 from tests import naive
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -30,7 +30,7 @@ def automatic(problem, **options):
         *(
             pytest.param(*rare, marks=pytest.mark.slow)
             for rare in (
-                (fl.Hinge(), fl.ElasticNet(1.0, 0.01), 1),
+                (fl.Hinge(), fl.L1L2(l1=0.01, l2=1.0), 1),
                 (fl.Logistic(), fl.L2(1.0), 4),
                 (fl.Squared(), fl.L2(1.0), 1),
                 (fl.Absolute(), fl.L2(1.0), 1),
@@ -90,7 +90,7 @@ def test_the_certificate_is_for_the_strength_chosen(text):
 def test_strengths_are_multiples_of_the_regularizer_given(text):
     """The strength given counts for nothing but the proportion of its parts."""
     X, y = text
-    small, large = (automatic(fl.Problem(X, y, fl.Hinge(), fl.ElasticNet(c, 0.01 * c))) for c in (1e-6, 10.0))
+    small, large = (automatic(fl.Problem(X, y, fl.Hinge(), fl.L1L2(l1=0.01 * c, l2=c))) for c in (1e-6, 10.0))
     np.testing.assert_allclose(small.regularizer, large.regularizer)
     assert small.regularizer.l1 == pytest.approx(0.01 * small.regularizer.l2)
     np.testing.assert_allclose(small.w, large.w, atol=1e-9)

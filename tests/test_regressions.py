@@ -56,7 +56,7 @@ def test_automatic_choice_solves_ordinary_data_sets():
         fl.Problem(X, y, fl.Hinge(), fl.L2(1.0 / len(y))),
         fl.Problem(X, y, fl.Logistic(), fl.L1(1e-3)),
         fl.Problem(text, labels, fl.Squared(), fl.L2(1e-5)),
-        fl.Problem(text, labels, fl.Huber(0.3), fl.ElasticNet(1e-9, 1e-9)),
+        fl.Problem(text, labels, fl.Huber(0.3), fl.L1L2(l1=1e-9, l2=1e-9)),
         fl.Problem(wide, target / target.std(), fl.Absolute(), fl.L2(1e-3)),
     ]
     for case in cases:
@@ -272,9 +272,9 @@ def test_masked_entries_are_refused():
 
 
 def test_runs_side_by_side_on_one_problem_do_not_meet(monkeypatch):
-    import fenchel.matrices
+    import fenchel.linalg.design
 
-    monkeypatch.setattr(fenchel.matrices, "PARALLEL_FROM", 0)
+    monkeypatch.setattr(fenchel.linalg.design, "PARALLEL_FROM", 0)
     problem = fl.Problem(*data("binary"), fl.Logistic(), fl.L2(1e-3))
     problem.design.threads = 2
     alone = {k: fl.minimize(problem, "fista", tol=1e-10, threads=k).w for k in (1, 2)}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from fenchel import plots
 from fenchel.datasets import RnaRecord, make_rna, read_bpseq, read_dbn, read_rna, write_dbn
-from fenchel.structured.rna.structures import without_crossing
+from fenchel.datasets.rna_notation import without_crossing
 
 DATA = Path(os.environ.get("FENCHEL_DATA", ""), "structured")
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import fenchel as fl
-from fenchel.datasets.store import catalogue, fetch, store
+from fenchel.datasets.store import catalogue, fetch, lookup
 from fenchel.datasets.store.catalogue import Entry, Split
 
 ROWS = b"+1 1:0.5 3:2\n-1 2:1\n+1 3:1\n"
@@ -108,8 +108,8 @@ def test_sets_at_hand_are_as_registered(name, split):
 def test_local_copies_have_the_checksums_on_record():
     for name, split in HERE:
         for part in catalogue.find(name).parts(split):
-            file = store._found(part.file)
-            assert file.suffix != ".xz" or fetch.digest(file) == part.sha256_xz
+            file = lookup._found(part.file)
+            assert file.suffix != ".xz" or fetch.file_digest(file) == part.sha256_xz
 
 
 def test_the_registry_is_complete():
@@ -200,7 +200,7 @@ def test_a_user_who_gives_up_leaves_nothing(site, register, tmp_path, monkeypatc
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(store, "_check_contents", interrupt)
+    monkeypatch.setattr(lookup, "_check_contents", interrupt)
     with pytest.raises(KeyboardInterrupt):
         fl.datasets.load("toy")
     assert left(tmp_path) == []
@@ -233,7 +233,7 @@ def test_verify_compares_copies_with_the_checksum_on_record(site, register, tmp_
 def test_sets_made_from_others_have_no_file():
     with pytest.raises(ValueError, match=r"magic04s has no file of its own.*made from magic04"):
         fl.datasets.path("magic04s")
-    with pytest.raises(ValueError, match=r"several files: ask for split='S1' and 'S2' and 'S3'"):
+    with pytest.raises(ValueError, match=r"several files: ask for 'S1' and 'S2' and 'S3'"):
         fl.datasets.path("mq2008")
 
 

@@ -54,7 +54,7 @@ def test_a_stream_is_the_same_rows_in_memory(text, solver, batch):
         (fl.Squared(), fl.L2(1e-2)),  # its ball grows with what has been seen
         (fl.Squared(), fl.SquaredLp(1e-2, 1.5)),
         (fl.Logistic(), fl.SquaredLp(1e-3, 1.8)),
-        (fl.Hinge(), fl.ElasticNet(1e-2, 1e-3)),
+        (fl.Hinge(), fl.L1L2(l1=1e-3, l2=1e-2)),
         (fl.Softmax(), fl.L2(1e-3)),
     ],
     ids=str,
@@ -201,7 +201,7 @@ def test_other_solvers_are_refused_and_others_named(text):
         fl.minimize(fl.Stream(cut(X, y), fl.Hinge(), fl.L2(0.1)), "sdca")
     with pytest.raises(ValueError, match="Softmax on a stream needs the number of classes"):
         fl.Stream(cut(X, y), fl.Softmax(), fl.L2(0.1))
-    with pytest.raises(ValueError, match='sampling="replacement" needs rows that can be read again'):
+    with pytest.raises(ValueError, match="sampling='replacement' needs rows that can be read again"):
         fl.minimize(fl.Stream(cut(X, y), fl.Hinge(), fl.L2(0.1)), "pgs", sampling="replacement")
     assert fl.minimize(fl.Stream(cut(X, y), fl.Hinge(), fl.L2(0.1))).solver == "pgs"
 

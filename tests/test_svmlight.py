@@ -21,7 +21,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from fenchel.datasets import files, read_svmlight, write_svmlight
+from fenchel.datasets import read_svmlight, text_files, write_svmlight
 
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 INDEX = re.compile(rb"\d+")
@@ -204,12 +204,12 @@ def test_mutated_texts(data, draw):
 def test_chunks_may_end_anywhere(monkeypatch, threads, fault):
     data = b"+1 qid:3 1:0.25 17:3e-5\t\r\n# nothing\n\n-1 0:1.5 3:0.1234567890123456789012345678901234567890 9:2 # 1:2\n3" + b"\n" + fault
     for size in range(1, len(data) + 2):
-        monkeypatch.setattr(files, "CHUNK", size)
+        monkeypatch.setattr(text_files, "CHUNK", size)
         check(data, threads)
 
 
 def test_the_first_of_many_mistakes_is_reported(monkeypatch):
-    monkeypatch.setattr(files, "CHUNK", 64)
+    monkeypatch.setattr(text_files, "CHUNK", 64)
     data = bytearray(b"".join(b"%d 1:1 2:2\n" % i for i in range(2000)))
     for line in (700, 701, 1500):
         data[data.index(b"\n%d " % line) + 1] = ord("x")
@@ -389,7 +389,7 @@ def test_a_failure_while_writing_leaves_the_old_file(tmp_path):
     path.write_text("old")
 
     def fail(path):
-        with files.writing(path) as file:
+        with text_files.writing(path) as file:
             file.write(b"new")
             raise KeyboardInterrupt
 
@@ -419,7 +419,7 @@ def test_compressed_files_are_told_by_name_or_content(tmp_path, suffix, named):
 
 @pytest.mark.parametrize("suffix", COMPRESS)
 def test_a_compressed_file_that_is_cut_short_or_damaged_is_refused(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr(files, "CHUNK", 1 << 15)
+    monkeypatch.setattr(text_files, "CHUNK", 1 << 15)
     whole = COMPRESS[suffix](TEXT)
     path = tmp_path / f"file{suffix}"
     middle = len(whole) // 2
@@ -530,8 +530,8 @@ def test_high_indices_take_no_memory(index):
 
 
 def test_a_line_without_end_is_refused(monkeypatch):
-    monkeypatch.setattr(files, "CHUNK", 100)
-    monkeypatch.setattr(files, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(text_files, "CHUNK", 100)
+    monkeypatch.setattr(text_files, "LONGEST_LINE", 1000)
     assert read_svmlight(io.BytesIO(b"1 1:1" + b" " * 900))[0].nnz == 1
     with pytest.raises(ValueError, match="line 2: the line is longer than 1,000 bytes"):
         read_svmlight(io.BytesIO(b"1\n1 1:1" + b" " * 9000))

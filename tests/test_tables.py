@@ -21,10 +21,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fenchel as fl
-from fenchel.datasets import Data, Encoding, bounds
-from fenchel.datasets.tables import columns
+from fenchel.datasets import Data, Encoding, decompression
+from fenchel.datasets.tables import arrow_columns
 from fenchel.datasets.tables import read as tables
-from fenchel.datasets.tables.encoding import Column
+from fenchel.datasets.tables.column import Column
 
 CARS = "hp,fuel,old,class\n90,diesel,true,slow\n120,petrol,false,fast\n75.5,,true,slow\n"
 CAR_ROWS = [[90, 0, 1, 0, 1], [120, 0, 0, 1, 0], [75.5, 1, 0, 0, 1]]
@@ -132,7 +132,7 @@ def test_many_categories_make_a_sparse_matrix():
     data = Encoding.fit(table).transform(table)
     assert sp.issparse(data.X)
     assert data.X.nnz == 500
-    assert columns.assemble([np.arange(3.0)], [1], 3, np.float64).tolist() == [[0.0], [1.0], [2.0]]
+    assert arrow_columns.assemble([np.arange(3.0)], [1], 3, np.float64).tolist() == [[0.0], [1.0], [2.0]]
 
 
 def test_unused_categories_are_no_columns_and_dictionaries_may_differ_from_chunk_to_chunk():
@@ -436,7 +436,7 @@ def test_other_files_are_not_taken_for_npz_or_parquet(tmp_path, body, name):
 
 
 def test_files_that_expand_beyond_reason_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(bounds, "FREE", 100_000)
+    monkeypatch.setattr(decompression, "FREE", 100_000)
     np.savez_compressed(tmp_path / "a.npz", X=np.zeros((200, 500)), y=np.zeros(200))
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"a,y\n" + b"0,0\n" * 1_000_000))
     pq.write_table(pa.table({"a": np.zeros(10_000_000), "y": np.zeros(10_000_000)}), tmp_path / "a.parquet")
@@ -511,7 +511,7 @@ def test_importing_fenchel_imports_no_table_library():
 
 def test_bounded_streams_hand_on_every_byte(tmp_path):
     (tmp_path / "a").write_bytes(b"x" * 10)
-    with bounds.Bounded(io.BytesIO(b"0123456789" * 1000), tmp_path / "a") as stream:
+    with decompression.Bounded(io.BytesIO(b"0123456789" * 1000), tmp_path / "a") as stream:
         assert io.BufferedReader(stream).read() == b"0123456789" * 1000
 
 
@@ -526,7 +526,7 @@ def is_number(text):
 @given(st.lists(st.sampled_from(["1", "-2.5", "3e4", "oops", "n/a!", "inf", None]), min_size=1, max_size=12), st.integers(1, 5))
 def test_a_column_that_is_nearly_all_numbers_is_told_of(texts, size):
     chunks = [pa.array(texts[k : k + size], pa.string()) for k in range(0, len(texts), size)]
-    found = columns.mixture(pa.chunked_array(chunks))
+    found = arrow_columns.mixture(pa.chunked_array(chunks))
     held = [text for text in texts if text is not None]
     count = sum(map(is_number, held))
     others = [(text, row) for row, text in enumerate(texts, 1) if text is not None and not is_number(text)]

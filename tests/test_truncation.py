@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import fenchel as fl
-from fenchel.online.truncation import ETA, WINDOW
+from fenchel.solvers._online.truncated_steps import ETA, WINDOW
 from fenchel.solvers.smidas import NORM, first_player, mirrored, whole_power
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -37,7 +37,7 @@ def backward(theta, p):
 
 def printed(problem, X, eta, p, passes, k=1, w=None):
     """Algorithm 3 on the rows in their own order, whole vectors in every step; TRUNCGRAD is p = 2."""
-    loss, y, s, l1 = problem.loss, problem.y, problem.m * problem.share, problem.regularizer.l1
+    loss, y, s, l1 = problem.loss, problem.y, problem.m * problem.row_weights, problem.regularizer.l1
     w = np.zeros(problem.shape) if w is None else w
     theta = forward(w, p / (p - 1.0))
     for first in [*range(0, problem.m, k)] * passes:
@@ -398,7 +398,7 @@ def test_a_loss_of_ones_own(solver):
     problem = stated.replace(loss=Unstated())
     close(last(problem, solver), last(stated, solver))
     with pytest.raises(
-        ValueError, match=r'eta="theorem" needs a loss with a finite lipschitz\(\) or smoothness\(\), and Unstated has neither'
+        ValueError, match=r"eta='theorem' needs a loss with a finite lipschitz\(\) or smoothness\(\), and Unstated has neither"
     ):
         fl.minimize(problem, solver, eta="theorem")
 
@@ -413,11 +413,11 @@ def test_a_loss_of_ones_own(solver):
         ({"eta": math.nan}, "eta=nan: give a positive number"),
         ({"eta": "theorem", "norm": -1.0}, "norm=-1.0: give a positive number, or leave it out."),
         ({"eta": "theorem", "steps": "many"}, "steps='many': give a positive number, or leave it out."),
-        ({"norm": 1.0}, 'norm=1.0 belongs to eta="theorem": leave it out, or choose that eta.'),
-        ({"eta": 0.1, "K": 1.0}, 'K=1.0 belongs to eta="proposition": leave it out, or choose that eta.'),
+        ({"norm": 1.0}, "norm=1.0 belongs to eta='theorem': leave it out, or choose that eta."),
+        ({"eta": 0.1, "K": 1.0}, "K=1.0 belongs to eta='proposition': leave it out, or choose that eta."),
         (
             {"eta": "proposition"},
-            'eta="proposition" needs a loss with a finite smoothness(), and Hinge has none: use eta="theorem" or eta="auto".',
+            "eta='proposition' needs a loss with a finite smoothness(), and Hinge has none: use eta='theorem' or eta='auto'.",
         ),
         ({"schedule": "falling"}, "schedule='falling': There are: auto, constant, decreasing."),
         ({"predictor": "mean"}, "predictor='mean': "),
@@ -439,5 +439,5 @@ def test_bad_orders_are_told(text):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_other_penalties_are_refused(text, solver):
-    with pytest.raises(ValueError, match=f"{solver} needs the lasso penalty L1, and ElasticNet is not it: use solver="):
-        fl.minimize(fl.Problem(*text, fl.Hinge(), fl.ElasticNet(0.05, 0.05)), solver)
+    with pytest.raises(ValueError, match=f"{solver} needs the lasso penalty L1, and L1L2 is not it: use solver="):
+        fl.minimize(fl.Problem(*text, fl.Hinge(), fl.L1L2(l1=0.05, l2=0.05)), solver)

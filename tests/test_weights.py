@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fenchel.matrices import Design, rows_add, rows_adds
-from fenchel.regularizers import L2, Box, ElasticNet, Entropy, SquaredLp
-from fenchel.weights import Plain, read_weights, weights_of
+from fenchel.linalg.design import Design
+from fenchel.linalg.rows import rows_add, rows_adds
+from fenchel.linalg.weights import Plain, read_weights, weights_of
+from fenchel.regularizers import L1L2, L2, Box, Entropy, SquaredLp
 from tests.naive import entropy_link, squared_lp_link
 
 FEATURES = 40
@@ -74,7 +75,7 @@ def test_weights_stay_right_when_v_grows_and_returns(regularizer):
         assert_weights_are_linked_to_v(weights, regularizer)
 
 
-@pytest.mark.parametrize("regularizer", [L2(0.5), ElasticNet(0.5, 0.3), Box(-1.0, 1.0, L2(0.5))], ids=repr)
+@pytest.mark.parametrize("regularizer", [L2(0.5), L1L2(l1=0.3, l2=0.5), Box(-1.0, 1.0, L2(0.5))], ids=repr)
 def test_sums_over_weights_need_no_upkeep(regularizer):
     rng = np.random.default_rng(3)
     X, a = rows_of("csr", 200, rng), rng.standard_normal(200)

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fenchel as fl
-from fenchel.blas import one_thread
-from fenchel.coordinate import columns
-from fenchel.coordinate.gram import gram
-from fenchel.coordinate.newton import minimise_by_gram, minimise_by_rows
-from fenchel.coordinate.quadratic import Model, Residual, minimise_by_columns
-from fenchel.matrices import CsrRows, DenseRows
-from fenchel.problem import Problem
+from fenchel.core.threads import one_thread
+from fenchel.linalg.rows import CsrRows, DenseRows
+from fenchel.linalg.weights import Plain
+from fenchel.problems.problem import Problem
 from fenchel.solvers import working_set as module
-from fenchel.weights import Plain
+from fenchel.solvers._coordinate import column_products
+from fenchel.solvers._coordinate.dense_model import minimise_by_gram, minimise_by_rows
+from fenchel.solvers._coordinate.gram_matrix import gram
+from fenchel.solvers._coordinate.quadratic_model import QuadraticModel, Residual, minimise_by_columns
 from tests.references import penalty as reference_penalty
 from tests.references import scalar_loss
 
@@ -50,7 +50,7 @@ def model_of(X, rho, h, w, regularizer, centred, convert):
     l1, l2 = regularizer.l1, getattr(regularizer, "l2", 0.0)
     which = np.arange(X.shape[1])
     read = np.zeros(1, dtype=np.int64)
-    model = Model(lines, Residual(rho.copy(), h), l1, l2, which, curvature, means, total, np.zeros(1), read)
+    model = QuadraticModel(lines, Residual(rho.copy(), h), l1, l2, which, curvature, means, total, np.zeros(1), read)
 
     def value(new):
         d = (X - means) @ (new - w)
@@ -59,7 +59,7 @@ def model_of(X, rho, h, w, regularizer, centred, convert):
     return model, value, means, total
 
 
-@pytest.mark.parametrize("regularizer", [fl.L1(0.05), fl.ElasticNet(l2=0.1, l1=0.05)], ids=["l1", "elastic net"])
+@pytest.mark.parametrize("regularizer", [fl.L1(0.05), fl.L1L2(l1=0.05, l2=0.1)], ids=["l1", "elastic net"])
 @pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize(("m", "n"), [(60, 10), (10, 40)], ids=["tall", "wide"])
 def test_every_engine_minimises_the_same_model(m, n, centred, regularizer):
@@ -108,7 +108,7 @@ def test_gram_matrices_are_what_they_say():
 def test_layouts_and_intercepts_lead_to_the_same_certified_optimum(loss, shape):
     X, score = some_data(*shape)
     y, s = target_of(loss, score), np.linspace(0.0, 2.0, shape[0])
-    for regularizer in (fl.L1(0.02), fl.ElasticNet(l2=0.02, l1=0.02)):
+    for regularizer in (fl.L1(0.02), fl.L1L2(l1=0.02, l2=0.02)):
         for intercept in (0.0, 3.0, "free"):
             found = [
                 fl.minimize(fl.Problem(A, y, loss, regularizer, sample_weight=s, intercept=intercept), tol=1e-7)
@@ -179,13 +179,13 @@ def test_screening_drops_only_what_is_zero_at_the_optimum(loss, monkeypatch):
     problem = fl.Problem(X, y, loss, fl.L1(0.05))
     exact = fl.minimize(problem, tol=1e-12, screening=False)
     dropped = []
-    plain = module.Search.screen
+    plain = module.WorkingSetSearch.screen
 
     def watched(self):
         plain(self)
         dropped.append(np.setdiff1d(self.columns, self.alive))
 
-    monkeypatch.setattr(module.Search, "screen", watched)
+    monkeypatch.setattr(module.WorkingSetSearch, "screen", watched)
     found = fl.minimize(problem, tol=1e-10)
     assert found.converged
     assert len(dropped[-1]) > 100, "most columns are dropped before the end"
@@ -209,7 +209,7 @@ def test_certificates_hold_on_whatever_comes(seed, m, n, loss, strength, l2, sca
     X = scale * rng.standard_normal((m, n)) * (rng.uniform(size=(m, n)) < 0.6)
     y = rng.standard_normal(m) if loss.labels == "real" else rng.choice([-1.0, 1.0], m)
     l1 = strength * scale
-    regularizer = fl.ElasticNet(l2=l2 * scale**2, l1=l1) if l2 else fl.L1(l1)
+    regularizer = fl.L1L2(l1=l1, l2=l2 * scale**2) if l2 else fl.L1(l1)
     problem = Problem(X, y, loss, regularizer, intercept=intercept)
     found = fl.minimize(problem, "working-set", tol=1e-6, max_passes=3000)
     other = fl.minimize(problem, "fista", tol=1e-4, max_passes=500)
@@ -282,8 +282,13 @@ def test_numbers_of_accesses_are_counted(monkeypatch):
     problem = fl.Problem(X, y, fl.Squared(), fl.L1(1e-3))
     counts = np.diff(X.indptr)
     read = 0
-    dots, adds, squares, minimise = columns.line_dots, columns.line_adds, columns.line_squares, module.minimise_by_columns
-    both = columns.line_dots_and_squares
+    dots, adds, squares, minimise = (
+        column_products.column_dots,
+        column_products.add_columns,
+        column_products.column_squares,
+        module.minimise_by_columns,
+    )
+    both = column_products.column_dots_and_squares
 
     def count(function, position):
         def wrapped(*arguments):
@@ -304,12 +309,12 @@ def test_numbers_of_accesses_are_counted(monkeypatch):
         return done
 
     for name, function, position in (
-        ("line_dots", dots, 2),
-        ("line_dots_and_squares", both, 3),
-        ("line_adds", adds, 1),
-        ("line_squares", squares, 2),
+        ("column_dots", dots, 2),
+        ("column_dots_and_squares", both, 3),
+        ("add_columns", adds, 1),
+        ("column_squares", squares, 2),
     ):
-        monkeypatch.setattr(columns, name, count(function, position))
+        monkeypatch.setattr(column_products, name, count(function, position))
     monkeypatch.setattr(module, "minimise_by_columns", minimised)
     found = fl.minimize(problem, "working-set", tol=1e-8)
     assert found.converged

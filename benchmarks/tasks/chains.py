@@ -9,7 +9,7 @@ import numpy as np
 
 import fenchel as fl
 from benchmarks.common import show
-from fenchel.compiled import kernel
+from fenchel.core.compiled import kernel
 from fenchel.structured.chain.viterbi import padded
 
 SENTENCES, LENGTH, REPEATS = 400, 24, 25

@@ -18,9 +18,9 @@ import numpy as np
 from benchmarks.common import show
 from fenchel.datasets import RnaRecord, read_bpseq
 from fenchel.estimators.rna_folder import RnaFolder
-from fenchel.structured.losses import LOSSES
-from fenchel.structured.oracle import decode_all, loss_and_slope, measured, shares
+from fenchel.structured.oracle import decode_all, loss_and_slope, measured, split_by_work
 from fenchel.structured.rna import RnaFold, accuracy
+from fenchel.structured.training_losses import LOSSES
 
 GAMMA = 6.0
 GRIDS = {"likelihood": (0.01, 0.03, 0.1), "margin": (0.0003, 0.001, 0.003)}
@@ -82,7 +82,7 @@ def speeds(data: dict[str, list[RnaRecord]]) -> list[list[object]]:
     work, m = measured(all_of_them)[0], all_of_them.count()
     rows: list[list[object]] = [["decode one of 200 bases, ms", 1e3 * fastest(lambda: decode_all(one, w, 1), time.thread_time), ""]]
     for loss in LOSSES:
-        split = {threads: shares(work, threads) for threads in (1, 2)}
+        split = {threads: split_by_work(work, threads) for threads in (1, 2)}
         seconds = [fastest(lambda: loss_and_slope(all_of_them, LOSSES[loss], np.ones(m) / m, split[t], w)) for t in (1, 2)]  # noqa: B023
         rows.append([f"{loss} of all 151 with its slope, s", *seconds])
     return rows

@@ -6,7 +6,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from fenchel import datasets, plots, structured
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
+from fenchel.core.errors import InputError
+from fenchel.core.version import __version__ as __version__
 from fenchel.driver import Evaluation, minimize
 from fenchel.losses import (
     Absolute,
@@ -23,18 +25,19 @@ from fenchel.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-from fenchel.models import ModelFileError, export, load, save
-from fenchel.path import Path, path
-from fenchel.planner import Plan, plan
-from fenchel.problem import Problem
-from fenchel.regularizers import L1, L2, Box, ElasticNet, Entropy, Linear, SquaredLp
-from fenchel.result import History, Iterate, Result
-from fenchel.stream import Stream
+from fenchel.paths import Path, path
+from fenchel.persistence import ModelFileError, export, load, save
+from fenchel.problems.problem import Problem
+from fenchel.problems.result import History, Iterate, Result
+from fenchel.problems.stream import Stream
+from fenchel.regularizers import L1, L1L2, L2, Box, Entropy, Linear, SquaredLp
+from fenchel.theory import Plan, plan
 
 if TYPE_CHECKING:
     from fenchel import estimators
     from fenchel.estimators import (
         ConditionalRandomField,
+        ElasticNet,
         ElasticNetCV,
         Lasso,
         LassoCV,
@@ -54,10 +57,9 @@ if TYPE_CHECKING:
         Tagger,
     )
 
-__version__ = "0.1.0"
-
 __all__ = [
     "L1",
+    "L1L2",
     "L2",
     "Absolute",
     "Box",
@@ -70,6 +72,7 @@ __all__ = [
     "Hinge",
     "History",
     "Huber",
+    "InputError",
     "Iterate",
     "Lasso",
     "LassoCV",
@@ -127,4 +130,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -351,7 +351,7 @@ def test_an_interrupt_leaves_the_best_so_far(monkeypatch):
         result.status = "interrupted"
         return result
 
-    monkeypatch.setattr("fenchel.estimators.base.solve", interrupted)
+    monkeypatch.setattr("fenchel.estimators.linear_estimator.solve", interrupted)
     model = fl.LinearClassifier("hinge")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
@@ -381,7 +381,7 @@ def test_bad_parameters_are_refused_in_a_sentence(change, message):
 
 def test_penalties_by_name_and_by_hand():
     X, y = data("LinearClassifier")
-    by_hand = fl.LinearClassifier(penalty=fl.ElasticNet(l2=0.05, l1=0.05)).fit(X, y)
+    by_hand = fl.LinearClassifier(penalty=fl.L1L2(l1=0.05, l2=0.05)).fit(X, y)
     np.testing.assert_allclose(fl.LinearClassifier(penalty="elasticnet", strength=0.1).fit(X, y).coef_, by_hand.coef_)
     none = fl.LinearRegressor(penalty=None).fit(X, X @ [1.0, 2.0, 3.0, 4.0, 5.0] + 6.0)
     np.testing.assert_allclose(none.coef_, [1.0, 2.0, 3.0, 4.0, 5.0], rtol=1e-6)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fenchel.regularizers import L1, L2, Box, ElasticNet, Entropy, SquaredLp, regularizers
-from fenchel.weights import read_weights, weights_of
+from fenchel.linalg.weights import read_weights, weights_of
+from fenchel.regularizers import L1, L1L2, L2, Box, Entropy, SquaredLp, regularizers
 from tests.naive import entropy_link, squared_lp_link
 
 INF, NAN = math.inf, math.nan
@@ -20,11 +20,11 @@ N = 4  # weights, where a whole vector is needed
 EXAMPLES = {
     "l1": [L1(0.5)],
     "l2": [L2(0.5), L2(3.0)],
-    "elastic-net": [ElasticNet(0.5, 1.0), ElasticNet(2.0, 0.1)],
+    "l1-l2": [L1L2(l1=1.0, l2=0.5), L1L2(l1=0.1, l2=2.0)],
     "box": [
         Box(-1.0, 2.0),
         Box(0.0, 1.0, L2(0.5)),
-        Box(-0.5, INF, ElasticNet(0.5, 0.3)),
+        Box(-0.5, INF, L1L2(l1=0.3, l2=0.5)),
         Box(-1.0, 1.0, L1(0.4)),
         Box(0.5, 2.0, L1(0.4)),
         Box(-INF, 0.5, L1(0.4)),
@@ -353,7 +353,7 @@ def test_pickling_gives_the_same_regularizer(regularizer):
 
 
 def test_whole_numbers_become_floats():
-    for made in (L1(1), L2(1), ElasticNet(1, 2), SquaredLp(1, 2, 3), Entropy(1, 2)):
+    for made in (L1(1), L2(1), L1L2(l1=2, l2=1), SquaredLp(1, 2, 3), Entropy(1, 2)):
         assert [type(value) for value in made] == [float] * len(made)
     assert Box(0, [1, 2]).lower.dtype == Box(0, [1, 2]).upper.dtype == np.float64
 
@@ -362,8 +362,8 @@ def test_whole_numbers_become_floats():
     ("construct", "word"),
     [
         *[(lambda cls=cls, bad=bad: cls(bad), "strength") for cls in (L1, L2, SquaredLp, Entropy) for bad in (0.0, -1.0, INF, NAN)],
-        *[(lambda bad=bad: ElasticNet(bad, 1.0), "l2=") for bad in (0.0, -1.0, INF, NAN)],
-        *[(lambda bad=bad: ElasticNet(1.0, bad), "l1=") for bad in (0.0, -1.0, INF, NAN)],
+        *[(lambda bad=bad: L1L2(l1=1.0, l2=bad), "l2=") for bad in (0.0, -1.0, INF, NAN)],
+        *[(lambda bad=bad: L1L2(l1=bad, l2=1.0), "l1=") for bad in (0.0, -1.0, INF, NAN)],
         *[(lambda p=p: SquaredLp(1.0, p), "p must lie in") for p in (1.0, 0.5, 2.01, -1.5, INF, NAN)],
         *[(lambda bad=bad: SquaredLp(1.0, 1.5, bad), "radius") for bad in (0.0, -1.0, NAN)],
         *[(lambda bad=bad: Entropy(1.0, bad), "radius") for bad in (0.0, -1.0, INF, NAN)],

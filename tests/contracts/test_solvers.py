@@ -121,7 +121,7 @@ def test_layout_and_precision_do_not_matter(layout, solver, options):
         "int64-indices": int64,
     }[layout]
     exact = "float32" not in layout
-    regularizer = fl.ElasticNet(0.01, 0.01)
+    regularizer = fl.L1L2(l1=0.01, l2=0.01)
     regularizer = regularizer if solvers()[solver].refusal(problem(fl.SmoothHinge(), regularizer)) is None else penalty_for(solver, 0.01)
     changes = (np.array, convert)
     # A working set goes by the Gram matrix or by columns, as the layout has it: the way differs, the end does not.
@@ -161,10 +161,10 @@ def test_an_intercept_is_a_constant_feature(solver, options):
 
 
 @pytest.mark.parametrize("loss", ["smooth-hinge", "hinge", "logistic"])
-@pytest.mark.parametrize("regularizer", ["l1", "elastic-net"])
+@pytest.mark.parametrize("regularizer", ["l1", "l1-l2"])
 def test_the_papers_stopping_rules_are_true_bounds(loss, regularizer):
     """What faithful acceleration claims by itself, on the way, must lie below the optimum: also through smoothing and added curvature."""
-    weak = {"l1": fl.L1(0.05), "elastic-net": fl.ElasticNet(l2=1e-3, l1=0.05)}[regularizer]
+    weak = {"l1": fl.L1(0.05), "l1-l2": fl.L1L2(l1=0.05, l2=1e-3)}[regularizer]
     chosen = problem(LOSSES[loss], weak)
     best = fl.minimize(chosen, "accelerated-sdca", tol=1e-7, max_passes=50_000, variant="practical").objective
     steps = solvers()["accelerated-sdca"].run(chosen, start=None, rng=np.random.default_rng(0), accuracy=1e-3)
@@ -179,7 +179,7 @@ def test_the_papers_stopping_rules_are_true_bounds(loss, regularizer):
 @pytest.mark.parametrize("l2", [1e-8, 1e-9])
 def test_acceleration_needs_fewer_passes_where_regularization_is_weak(l2):
     X, y = fl.datasets.make_text(20_000, seed=1)
-    chosen = fl.Problem(X, y, fl.SmoothHinge(1.0), fl.ElasticNet(l2=l2, l1=1e-5))
+    chosen = fl.Problem(X, y, fl.SmoothHinge(1.0), fl.L1L2(l1=1e-5, l2=l2))
     accelerated = fl.minimize(chosen, "accelerated-sdca", tol=1e-3, max_passes=1000)
     assert accelerated.converged
     for other in ("sdca", "fista"):

@@ -20,7 +20,7 @@ import sklearn.svm
 from sklearn.base import BaseEstimator
 
 from fenchel import estimators
-from fenchel.estimators.base import LinearEstimator
+from fenchel.estimators.linear_estimator import LinearEstimator
 
 HOMES = (sklearn.linear_model, sklearn.svm)
 OURS = {name: getattr(estimators, name) for name in estimators.__all__ if any(hasattr(home, name) for home in HOMES)}

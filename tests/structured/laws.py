@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from fenchel.structured.losses import LOSSES
+from fenchel.linalg.weights import Plain
 from fenchel.structured.oracle import decode_all, loss_and_slope
-from fenchel.weights import Plain
+from fenchel.structured.training_losses import LOSSES
 
 Outputs = Sequence[Sequence[np.ndarray]]  # for every example all its outputs
 

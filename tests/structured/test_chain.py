@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fenchel.compiled import kernel
+from fenchel.core.compiled import kernel
+from fenchel.linalg.weights import Plain
 from fenchel.structured.chain import Chain, sentences
-from fenchel.weights import Plain
 
 
 @kernel

@@ -15,7 +15,7 @@ import fenchel as fl
 from fenchel.datasets import read_conll, write_conll
 from fenchel.structured import chunk_scores, token_accuracy, token_features
 from fenchel.structured.chain.features import CHUNKING
-from fenchel.structured.chain.scores import chunks
+from fenchel.structured.chain.tagging_scores import chunks
 
 words = st.lists(st.text("abAB1-", min_size=1, max_size=4), max_size=6)
 

@@ -9,7 +9,7 @@ import fenchel as fl
 from fenchel.driver import solve
 from fenchel.solvers import solvers
 from fenchel.structured import Multiclass, Problem
-from fenchel.structured.oracle import shares
+from fenchel.structured.oracle import split_by_work
 
 RNG = np.random.default_rng(3)
 X = RNG.standard_normal((60, 4))
@@ -93,7 +93,7 @@ def test_the_same_seed_and_threads_give_the_same_result():
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads_share_every_example_once(threads):
     work = np.random.default_rng(0).random(101) * 1e6
-    split = shares(work, threads)
+    split = split_by_work(work, threads)
     assert np.array_equal(np.sort(np.concatenate(split)), np.arange(101))
     loads = [work[part].sum() for part in split]
     assert max(loads) - min(loads) <= work.max()

@@ -16,11 +16,11 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import average_precision_score, ndcg_score
 
 import fenchel as fl
+from fenchel.linalg.weights import Plain
 from fenchel.structured.ranking import Ranking, grouped, letor_scores, ndcg, normalized, pairwise
 from fenchel.structured.ranking.assignment import assigned, best_order
 from fenchel.structured.ranking.grades import gains
 from fenchel.structured.ranking.model import COEFFICIENTS
-from fenchel.weights import Plain
 from tests.structured import laws
 
 FEATURES = 3

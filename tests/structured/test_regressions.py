@@ -9,9 +9,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import fenchel as fl
-from fenchel.auto import choose
 from fenchel.cli import app
 from fenchel.driver import solve
+from fenchel.driver.choice import choose
 from fenchel.structured import Chain, Multiclass, Problem, Ranking, RnaFold
 from fenchel.structured.ranking import Documents
 from tests.test_cli import runner
@@ -88,13 +88,13 @@ def test_only_linear_models_are_exported(tagger, tmp_path):
     ],
 )
 def test_files_that_no_fit_has_left_are_refused(forge, tagger, tmp_path, monkeypatch):
-    from fenchel.models import decoding, encoding
+    from fenchel.persistence import model_reader, model_writer
 
     copy = fl.Tagger(l2=1e-2).fit(TOKENS, TAGS)
     forge(copy)
-    monkeypatch.setattr(encoding, "check_model", lambda *_: None)
+    monkeypatch.setattr(model_writer, "check_model", lambda *_: None)
     fl.save(copy, tmp_path / "m.fenchel")
-    assert decoding.check_model is not encoding.check_model
+    assert model_reader.check_model is not model_writer.check_model
     with pytest.raises(fl.ModelFileError):
         fl.load(tmp_path / "m.fenchel")
 

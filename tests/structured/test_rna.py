@@ -17,12 +17,13 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 from fenchel.datasets import make_rna
+from fenchel.datasets.rna_notation import dot_bracket, partners_of
 from fenchel.estimators.rna_folder import RnaFolder
-from fenchel.structured.losses import LOSSES
 from fenchel.structured.oracle import decode_all, loss_and_slope
 from fenchel.structured.rna import RnaFold, accuracy
 from fenchel.structured.rna.features import names
-from fenchel.structured.rna.structures import dot_bracket, encoded, foldable, partners_of
+from fenchel.structured.rna.sequences import encoded, foldable
+from fenchel.structured.training_losses import LOSSES
 from tests.structured import rna_naive as naive
 
 NAMES = names()
@@ -122,10 +123,10 @@ def test_folding_has_the_greatest_expected_accuracy(sequence, hairpin, gamma):
 def test_the_gradient_is_that_of_finite_differences():
     sequences, structures = make_rna(3, length=40, seed=1)
     examples, w = RnaFold().examples(sequences, structures), weights(3, 0.5)
-    share, split = np.full(3, 1 / 3), [np.arange(3)]
-    slope = loss_and_slope(examples, LOSSES["likelihood"], share, split, w)[1]
+    row_weights, split = np.full(3, 1 / 3), [np.arange(3)]
+    slope = loss_and_slope(examples, LOSSES["likelihood"], row_weights, split, w)[1]
     for direction in np.random.default_rng(0).standard_normal((5, len(w))):
-        up, down = (loss_and_slope(examples, LOSSES["likelihood"], share, split, w + h * direction)[0] for h in (1e-5, -1e-5))
+        up, down = (loss_and_slope(examples, LOSSES["likelihood"], row_weights, split, w + h * direction)[0] for h in (1e-5, -1e-5))
         assert slope @ direction == pytest.approx((up - down) / 2e-5, rel=1e-6)
 
 

@@ -3,7 +3,7 @@
 One file a command, with a function ``command`` whose docstring is its help and holds an example that a test runs. A new command is a
 file here and a line in ``COMMANDS``; a group of commands is a file with a ``typer.Typer`` and a line in ``GROUPS``. What commands
 share: :mod:`options <fenchel.cli.options>`, :mod:`inputs <fenchel.cli.inputs>`, :mod:`screen <fenchel.cli.screen>` and
-:mod:`errors <fenchel.cli.errors>`. What takes long to import is imported inside the functions, so that ``--help`` does not wait for it.
+:mod:`exits <fenchel.cli.exits>`. What takes long to import is imported inside the functions, so that ``--help`` does not wait for it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from fenchel.cli import (
     convert,
     datasets,
     demo,
-    errors,
     evaluate,
+    exits,
     export,
     fold,
     info,
@@ -46,11 +46,11 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 GROUPS: dict[str, typer.Typer] = {"tag": tag.app, "rank": rank.app, "fold": fold.app, "datasets": datasets.app}
 
-app = typer.Typer(cls=errors.FriendlyGroup, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(cls=exits.RootGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
 for _name, _group in GROUPS.items():
-    app.add_typer(_group, name=_name)
+    app.add_typer(_group, name=_name, cls=exits.Group)
 
 
 def _print_version(wanted: bool) -> None:
@@ -59,7 +59,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog=errors.MEANING)
+@app.callback(epilog=exits.MEANING)
 def main(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error: fenchel --debug train ...")] = False,

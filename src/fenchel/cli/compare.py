@@ -15,8 +15,9 @@ import typer
 from rich.table import Table
 
 from fenchel.cli import options as opt
-from fenchel.cli.errors import DONE, INTERRUPTED, NOT_CERTIFIED
+from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED
 from fenchel.cli.screen import err, out, print_json, say, table
+from fenchel.core.errors import InputError
 
 SMALL = 300  # rows of the run that compiles a solver's kernels before its time counts
 KEYS = ("passes", "seconds", "objective", "dual_objective", "gap")
@@ -57,13 +58,13 @@ def command(
     Example: fenchel compare train.svm --solvers sdca,lbfgs --loss logistic --time-limit 5
     """
     from fenchel import Problem, plots
-    from fenchel.cli import inputs, problems
+    from fenchel.cli import formulation, inputs
 
     if plot is not None:
         plots.check_file(plot)
-    rows = inputs.to_learn_from(data, inputs.Columns(target, features, drop, missing, sample_weight, format))
-    labels = problems.labels_and_loss(inputs.task_of(task, data, rows.y), loss, rows.y)
-    regularizer = problems.penalty_of(penalty, strength, l1_ratio, p)
+    rows = inputs.to_learn_from(data, inputs.TableOptions(target, features, drop, missing, sample_weight, format))
+    labels = formulation.labels_and_loss(inputs.task_of(task, data, rows.y), loss, rows.y)
+    regularizer = formulation.penalty_of(penalty, strength, l1_ratio, p)
     problem = Problem(rows.X, labels.y, labels.loss, regularizer, sample_weight=rows.sample_weight, intercept=1.0)
     able, refused = _sorted_out(problem, solvers)
     limits = {"tol": tol, "max_passes": max_passes, "time_limit": time_limit or None, "seed": seed, "threads": threads}
@@ -93,19 +94,19 @@ def command(
 
 def _sorted_out(problem: Any, wanted: str | None) -> tuple[list[str], dict[str, str]]:
     """The solvers that can take the problem, and why others can't."""
-    from fenchel.registry import near
+    from fenchel.core.messages import near
     from fenchel.solvers import solvers
 
     known = solvers()
     names = list(known) if wanted is None else [name.strip() for name in wanted.split(",")]
     for name in names:
         if name not in known:
-            raise ValueError(f"There is no solver {name!r}: {near(name, known)}")
+            raise InputError(f"There is no solver {name!r}: {near(name, known)}")
     reasons = {name: known[name].refusal(problem) for name in names}
     refused = {name: reason for name, reason in reasons.items() if reason is not None}
     able = [name for name in names if name not in refused]
     if not able:
-        raise ValueError(
+        raise InputError(
             "No solver can take this problem: " + "; ".join(f"{name} needs {reason}" for name, reason in refused.items()) + "."
         )
     return able, refused

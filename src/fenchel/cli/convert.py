@@ -33,15 +33,15 @@ def command(
 
     Example: fenchel convert train.svm train.npz
     """
-    from fenchel.cli.inputs import Columns, read
+    from fenchel.cli.inputs import TableOptions, read_rows
+    from fenchel.core.atomic_files import checked_place
+    from fenchel.core.messages import counted
     from fenchel.datasets import write
     from fenchel.datasets.formats import format_to_write
-    from fenchel.files import checked_place
-    from fenchel.registry import counted
 
     checked_place(output, data)
     written = format_to_write(output, to)
-    rows = read(data, Columns(target, features, drop, missing, sample_weight, format))
+    rows = read_rows(data, TableOptions(target, features, drop, missing, sample_weight, format))
     if rows.y is not None and rows.y.dtype.kind in "UO" and written == "svmlight":
         classes, codes = np.unique(rows.y, return_inverse=True)
         rows = replace(rows, y=codes)

@@ -11,6 +11,7 @@ import typer
 
 from fenchel.cli import options as opt
 from fenchel.cli.screen import out, print_json, say, table
+from fenchel.core.errors import Argument, InputError
 
 KINDS = ("gaussians", "ranking", "rna", "sequences", "text", "wide")
 NO_FEATURES = ("rna",)
@@ -84,13 +85,13 @@ def make(
     Example: fenchel datasets make text made.svm --rows 500 --features 1000
     """
     from fenchel import datasets
-    from fenchel.files import checked_place
-    from fenchel.registry import checked_choice
+    from fenchel.core.atomic_files import checked_place
+    from fenchel.core.validation import checked_choice
 
     checked_choice("KIND", kind, KINDS)
     checked_place(output)
     if kind in NO_FEATURES and features is not None:
-        raise ValueError(f"features= is for matrices, and {kind} is text: leave it out.")
+        raise InputError(Argument("features", ...), f" is for matrices, and {kind} is text: leave it out.")
     if kind == "rna":
         _write_rna(output, *datasets.make_rna(rows, seed=seed))
     elif kind == "sequences":
@@ -131,7 +132,7 @@ def _write_sequences(output: Path, X: Any, tags: np.ndarray, sentence: np.ndarra
 
 
 def _write_lines(output: Path, lines: list[str]) -> None:
-    from fenchel.datasets.files import writing
+    from fenchel.datasets.text_files import writing
 
     with writing(output) as file:
         file.write("".join(f"{line}\n" for line in lines).encode())

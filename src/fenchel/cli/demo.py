@@ -19,6 +19,6 @@ def command(
 
     Example: fenchel demo --rows 500
     """
-    from fenchel.demo import run
+    from fenchel.experiments.demo import run
 
     run(rows, tol, seed, plot)

@@ -8,6 +8,7 @@ from rich.markup import escape
 
 from fenchel.cli import options as opt
 from fenchel.cli.screen import out, print_facts, print_json, shown_path, table
+from fenchel.core.errors import InputError
 
 SHARES = ("accuracy", "error")
 MOST_CLASSES = 30  # in the table; --json has them all
@@ -32,15 +33,15 @@ def command(
     """
     from fenchel import plots
     from fenchel.cli.figures import judgement
-    from fenchel.cli.inputs import Columns, as_model_expects, linear_model
-    from fenchel.cli.scores import is_classifier, mean_loss, scores
+    from fenchel.cli.inputs import TableOptions, as_model_expects, load_linear_model
+    from fenchel.cli.model_scores import is_classifier, mean_loss, scores
 
     if plot is not None:
         plots.check_file(plot)
-    estimator = linear_model(model, data)
-    rows = as_model_expects(estimator, data, Columns(target=target, format=format))
+    estimator = load_linear_model(model, data)
+    rows = as_model_expects(estimator, data, TableOptions(target=target, format=format))
     if rows.y is None:
-        raise ValueError(f"{data} has no labels to judge by: give rows with the target column.")
+        raise InputError(f"{data} has no labels to judge by: give rows with the target column.")
     found = {"task": "classify" if is_classifier(estimator) else "regress", **scores(estimator, rows.X, rows.y)}
     found |= {"mean_loss": mean_loss(estimator, rows.X, rows.y), "plot": plot}
     if plot is not None:

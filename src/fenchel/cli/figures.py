@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from fenchel import plots
-from fenchel.cli.scores import comparable, is_classifier
+from fenchel.cli.model_scores import comparable, is_classifier
 from fenchel.cli.screen import label
+from fenchel.core.errors import InputError
+from fenchel.plots.canvas import COLOURS, QUIET, panels
 
 NAMED = 20  # classes that have room for their names
 
 
 def judgement(model: Any, X: Any, y: np.ndarray) -> Any:
     """The axes of the figure that fits the model."""
-    [axes] = plots.panels(1)
+    [axes] = panels(1)
     if not is_classifier(model):
         return _numbers(axes, y, model.predict(X))
     y = comparable(model, y)
@@ -24,8 +25,8 @@ def judgement(model: Any, X: Any, y: np.ndarray) -> Any:
 
 def _numbers(axes: Any, y: np.ndarray, predicted: np.ndarray) -> Any:
     ends = [min(y.min(), predicted.min()), max(y.max(), predicted.max())]
-    axes.plot(ends, ends, color=plots.QUIET, linestyle=":")
-    axes.plot(y, predicted, ".", color=plots.COLOURS[0], markersize=3, alpha=0.5)
+    axes.plot(ends, ends, color=QUIET, linestyle=":")
+    axes.plot(y, predicted, ".", color=COLOURS[0], markersize=3, alpha=0.5)
     axes.set(xlabel="label", ylabel="prediction")
     return axes
 
@@ -35,10 +36,10 @@ def _curve(axes: Any, model: Any, X: Any, y: np.ndarray) -> Any:
 
     positive = y == model.classes_[1]
     if positive.all() or not positive.any():
-        raise ValueError("All rows are of one class, which gives no ROC curve: leave --plot out, or give rows of both.")
+        raise InputError("All rows are of one class, which gives no ROC curve: leave --plot out, or give rows of both.")
     wrong, right, _ = roc_curve(positive, model.decision_function(X))
-    axes.plot([0, 1], [0, 1], color=plots.QUIET, linestyle=":")
-    axes.plot(wrong, right, color=plots.COLOURS[0])
+    axes.plot([0, 1], [0, 1], color=QUIET, linestyle=":")
+    axes.plot(wrong, right, color=COLOURS[0])
     axes.set(xlabel=f"share of the others taken for {label(model.classes_[1])}", ylabel=f"share of {label(model.classes_[1])} found")
     return axes
 

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.learning import judge, limits, located, model_of, train, write
+from fenchel.cli import training
 from fenchel.cli.screen import print_json
+from fenchel.cli.structured_models import located, model_of, print_scores, train, write_text
+from fenchel.core.errors import InputError
 
 BASES = set("ACGTUN")
 app = typer.Typer(help="Learn to fold RNA, and fold it.", no_args_is_help=True)
@@ -52,16 +54,17 @@ def train_folder(
     Example: fenchel fold train train.dbn --model folder.fenchel --l2 0.3
     """
     import fenchel as fl
-    from fenchel.files import checked_place
+    from fenchel.core.atomic_files import checked_place
 
     checked_place(model, data)
     records = fl.datasets.read_rna(located(data))
-    run = limits(solver, tol, max_passes, time_limit, seed, threads, progress, quiet)
-    estimator = fl.RnaFolder(loss, l2=l2, gamma=gamma, **run)
+    limits = training.limits(solver, tol, max_passes, time_limit, seed, threads)
+    shown = int(training.is_progress_shown(progress, quiet))
+    estimator = fl.RnaFolder(loss, l2=l2, gamma=gamma, **limits, verbose=shown)
     sequences, structures = [record.sequence for record in records], [record.structure for record in records]
     bare = next((record.name for record in records if not record.structure), None)
     if bare is not None:
-        raise ValueError(f"{data}: {bare} has no structure to learn from: give a dot-bracket or .bpseq file.")
+        raise InputError(f"{data}: {bare} has no structure to learn from: give a dot-bracket or .bpseq file.")
     counts = {"sequences": len(sequences), "bases": sum(map(len, sequences))}
     train(estimator, lambda: estimator.fit(sequences, structures), counts, model, as_json, quiet)
 
@@ -96,7 +99,7 @@ def predict(
         folder.set_params(gamma=gamma)
     records = _sequences(data)
     if plot is not None and len(records) > 1:
-        raise ValueError(f"{data} has {len(records)} sequences, and a figure shows one: give a single one.")
+        raise InputError(f"{data} has {len(records)} sequences, and a figure shows one: give a single one.")
     structures = folder.predict([record.sequence for record in records])
     if plot is not None:
         plots.save(fl.plots.arcs(records[0].sequence, structures[0], records[0].structure or None), plot)
@@ -104,7 +107,7 @@ def predict(
         pairs = zip(records, structures, strict=True)
         print_json({"structures": [{"name": r.name, "sequence": r.sequence, "structure": s} for r, s in pairs]})
         return
-    write("".join(f">{r.name}\n{r.sequence}\n{s}\n" for r, s in zip(records, structures, strict=True)), output, data, model)
+    write_text("".join(f">{r.name}\n{r.sequence}\n{s}\n" for r, s in zip(records, structures, strict=True)), output, data, model)
 
 
 @app.command()
@@ -122,10 +125,10 @@ def evaluate(model: opt.Model, data: Rna, as_json: opt.Json = False) -> None:
     records = fl.datasets.read_rna(located(data))
     truths = [record.structure for record in records]
     if not all(truths):
-        raise ValueError(f"{data} has sequences without structures: there is nothing to judge by.")
+        raise InputError(f"{data} has sequences without structures: there is nothing to judge by.")
     found = accuracy(truths, folder.predict([record.sequence for record in records]))
     pairs = sum(structure.count("(") for structure in truths)
-    judge({"sequences": len(records), "pairs": pairs, "sensitivity": found.sensitivity, "ppv": found.ppv, "f1": found.f1}, as_json)
+    print_scores({"sequences": len(records), "pairs": pairs, "sensitivity": found.sensitivity, "ppv": found.ppv, "f1": found.f1}, as_json)
 
 
 def _sequences(data: str) -> list[Any]:

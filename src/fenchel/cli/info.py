@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 
 from fenchel.cli import options as opt
-from fenchel.cli.errors import in_shell_words
+from fenchel.cli.exits import sentence
 from fenchel.cli.screen import label, listed, out, passes, print_facts, print_json, table
 
 LARGEST = 10  # weights that are told by name
@@ -21,6 +21,7 @@ MOST_COLUMNS = 100  # in the report; --json has them all
 
 
 def command(
+    ctx: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help=f"A model, or data: {opt.DATA_HELP}", show_default=False)],
     target: opt.Target = None,
     drop: opt.Drop = None,
@@ -41,10 +42,10 @@ def command(
 
     Example: fenchel info cars.fenchel --json
     """
-    from fenchel.cli.inputs import Columns, is_model
+    from fenchel.cli.inputs import TableOptions, is_model
 
-    columns = Columns(target, None, drop, missing, format=format)
-    facts = model_facts(Path(file)) if is_model(Path(file)) else data_or_table_facts(file, columns)
+    columns = TableOptions(target, None, drop, missing, format=format)
+    facts = model_facts(Path(file)) if is_model(Path(file)) else data_or_table_facts(file, columns, ctx.command)
     if as_json:
         print_json(facts)
         return
@@ -55,7 +56,7 @@ def command(
         out().print(f"To learn from it: {facts['obstacle']}", markup=False)
 
 
-def data_or_table_facts(source: str, columns: Any) -> dict[str, Any]:
+def data_or_table_facts(source: str, columns: Any, command: Any) -> dict[str, Any]:
     """What is in data; of a table, its columns too, and those alone where no more was asked for than what it is."""
     from fenchel.cli.inputs import is_table
 
@@ -72,7 +73,7 @@ def data_or_table_facts(source: str, columns: Any) -> dict[str, Any]:
             "name": Path(source).name,
             "rows": table.num_rows,
             "columns": seen,
-            "obstacle": in_shell_words(str(error)),
+            "obstacle": sentence(error, command),
         }
 
 
@@ -105,9 +106,9 @@ def _columns_table(columns: list[dict[str, Any]]) -> Any:
 
 def data_facts(source: str, columns: Any) -> dict[str, Any]:
     """What there is to say about rows and labels."""
-    from fenchel.cli.inputs import guessed_task, read
+    from fenchel.cli.inputs import guessed_task, read_rows
 
-    data = read(source, columns)
+    data = read_rows(source, columns)
     X, (m, n) = data.X, data.X.shape
     sparse = sp.issparse(X)
     values = X.data if sparse else X
@@ -195,11 +196,11 @@ def _size(count: int) -> str:
 def model_facts(file: Path) -> dict[str, Any]:
     """What there is to say about a model."""
     from fenchel import load
-    from fenchel.cli import fitting
-    from fenchel.models.files import contents
+    from fenchel.cli import linear_models, training
+    from fenchel.persistence.model_files import contents
 
     model = load(file)
-    weights = fitting.weights_of(model)
+    weights = linear_models.weight_rows(model)
     return {
         "kind": "model",
         "class": type(model).__name__,
@@ -208,18 +209,18 @@ def model_facts(file: Path) -> dict[str, Any]:
             for name, value in model.get_params(deep=False).items()
         },
         "version": contents(file)[0].get("fenchel"),
-        "classes": fitting.classes_of(model),
+        "classes": linear_models.classes_of(model),
         "features": weights.shape[1],
         "nonzeros": int(np.count_nonzero(weights)),
         "weights": weights.size,
-        "certificate": fitting.certificate(model) if hasattr(model, "history_") and hasattr(model, "gap_") else None,
+        "certificate": training.certificate(model) if hasattr(model, "history_") and hasattr(model, "gap_") else None,
         "largest": largest_weights(model, weights),
     }
 
 
 def largest_weights(model: Any, weights: np.ndarray) -> list[dict[str, Any]]:
     """The weights that are largest in size, with the names of their columns; columns without names count from 1."""
-    from fenchel.cli.fitting import classes_of, names_of
+    from fenchel.cli.linear_models import classes_of, names_of
 
     names, classes = names_of(model), classes_of(model)
     order = np.argsort(-np.abs(weights), axis=None, kind="stable")[:LARGEST]
@@ -235,7 +236,7 @@ def largest_weights(model: Any, weights: np.ndarray) -> list[dict[str, Any]]:
 
 
 def _model_report(facts: dict[str, Any]) -> dict[str, str]:
-    from fenchel.cli.fitting import gap_in_words
+    from fenchel.cli.training import gap_in_words
 
     proof = facts["certificate"]
     several = facts["classes"] is not None and len(facts["classes"]) > 2

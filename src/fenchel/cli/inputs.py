@@ -12,7 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fenchel.cli.screen import label, say
-from fenchel.registry import checked_choice
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.validation import checked_choice
 
 if TYPE_CHECKING:
     from fenchel.datasets import Data, Encoding
@@ -23,7 +24,7 @@ KNOWN_TASKS = {"binary": "classify", "multiclass": "classify", "regression": "re
 COMMANDS_OF = {"Tagger": "tag", "Ranker": "rank", "RnaFolder": "fold"}  # the groups of commands for models that are not linear
 
 
-class Columns(NamedTuple):
+class TableOptions(NamedTuple):
     """How a file is read: its format, and of a table the columns."""
 
     target: str | None = None
@@ -39,10 +40,10 @@ class Columns(NamedTuple):
         return {name: value for name, value in {**self._asdict(), **several}.items() if value is not None}
 
 
-AS_IT_IS = Columns()
+AS_IT_IS = TableOptions()
 
 
-def read(source: str, columns: Columns = AS_IT_IS, encoding: Encoding | None = None, index_base: int | None = None) -> Data:
+def read_rows(source: str, columns: TableOptions = AS_IT_IS, encoding: Encoding | None = None, index_base: int | None = None) -> Data:
     """Rows and labels from a file, or from a data set by name."""
     from fenchel import datasets
 
@@ -53,22 +54,22 @@ def read(source: str, columns: Columns = AS_IT_IS, encoding: Encoding | None = N
     return datasets.read(source, encoding=encoding, **columns.arguments(), **known)
 
 
-def to_learn_from(source: str, columns: Columns) -> Data:
+def to_learn_from(source: str, columns: TableOptions) -> Data:
     """The same, with labels."""
-    data = read(source, columns)
+    data = read_rows(source, columns)
     if data.y is None:
-        raise ValueError(f"{source} has no labels to learn from: add them as y.")
+        raise InputError(f"{source} has no labels to learn from: add them as y.")
     if not len(data):
-        raise ValueError(f"{source} has no rows: there is nothing to learn from.")
+        raise InputError(f"{source} has no rows: there is nothing to learn from.")
     return data
 
 
-def refuse_for_names(source: str, columns: Columns) -> None:
+def refuse_for_names(source: str, columns: TableOptions) -> None:
     """Data sets by name have no columns to choose from."""
     check_known(source)
     given = columns.arguments()
     if given:
-        raise ValueError(f"{next(iter(given))}= is for files, and {source} is a data set known by name: leave it out.")
+        raise InputError(Argument(next(iter(given)), ...), f" is for files, and {source} is a data set known by name: leave it out.")
 
 
 def check_known(source: str) -> None:
@@ -79,7 +80,7 @@ def check_known(source: str) -> None:
     if name not in entries():
         near = difflib.get_close_matches(name, entries(), n=3, cutoff=0.5)
         meant = f"did you mean {' or '.join(map(repr, near))}? " if near else "check the path. "
-        raise ValueError(f"There is no file {source}, and no data set of that name: {meant}fenchel datasets list shows the names.")
+        raise InputError(f"There is no file {source}, and no data set of that name: {meant}fenchel datasets list shows the names.")
 
 
 def _by_name(source: str) -> Data:
@@ -99,7 +100,7 @@ def task_of(asked: str, source: str, y: Any) -> str:
 
     if checked_choice("task", asked, TASKS) != "auto":
         if asked == "regress" and y.dtype.kind not in "fiub":
-            raise ValueError(
+            raise InputError(
                 f"{source} has labels that are text, such as {str(y[0])!r}, and regression needs numbers: give --task classify."
             )
         return _checked_classes(source, y, asked)
@@ -113,9 +114,9 @@ def _checked_classes(source: str, y: Any, task: str) -> str:
     """The task, if there are classes to classify."""
     values = np.unique(y)
     if task == "classify" and len(values) == 1:
-        raise ValueError(f"{source} has one class only, {label(values[0])}: classification needs rows of at least two.")
+        raise InputError(f"{source} has one class only, {label(values[0])}: classification needs rows of at least two.")
     if task == "classify" and y.dtype.kind == "f" and (values != np.round(values)).any():
-        raise ValueError(f"{source} has {len(values):,} different labels that are no whole numbers: give --task regress.")
+        raise InputError(f"{source} has {len(values):,} different labels that are no whole numbers: give --task regress.")
     return task
 
 
@@ -137,18 +138,18 @@ def load_model(model: Path, data: str) -> Any:
     from fenchel import load
 
     if is_model(Path(data)) and model.is_file() and not is_model(model):
-        raise ValueError(f"{data} is a model, and {model} is not: swap them, for the model comes first.")
+        raise InputError(f"{data} is a model, and {model} is not: swap them, for the model comes first.")
     return load(model)
 
 
-def linear_model(model: Path, data: str) -> Any:
+def load_linear_model(model: Path, data: str) -> Any:
     """The same, if it is one of rows and columns."""
     found = load_model(model, data)
     name = type(found).__name__
     if name in COMMANDS_OF or hasattr(found, "model_"):
         told = COMMANDS_OF.get(name)
         use = f"use fenchel {told}" if told else "load it in Python with fenchel.load"
-        raise ValueError(f"{model} holds a {name}, and this command is for linear models: {use}.")
+        raise InputError(f"{model} holds a {name}, and this command is for linear models: {use}.")
     return found
 
 
@@ -163,23 +164,23 @@ def is_model(file: Path) -> bool:
     )
 
 
-def as_model_expects(model: Any, source: str, columns: Columns = AS_IT_IS) -> Data:
+def as_model_expects(model: Any, source: str, columns: TableOptions = AS_IT_IS) -> Data:
     """Rows with the columns a model was fitted on, in their order."""
     table = Path(source).exists() and is_table(source, columns.format)
     if table:
         encoding = getattr(model, "encoding_", None)
         if encoding is None:
             encoding = _numbers_only(model, source, columns)
-        data = read(source, Columns(format=columns.format), encoding)
+        data = read_rows(source, TableOptions(format=columns.format), encoding)
     else:
-        data = read(source, columns, index_base=getattr(model, "index_base_", None))
+        data = read_rows(source, columns, index_base=getattr(model, "index_base_", None))
     exact = getattr(model, "encoding_", None) is not None
     return replace(data, X=widened(data.X, int(model.n_features_in_), source, table or exact))
 
 
 def like(data: Data, source: str, format: str | None) -> Data:
     """Rows to judge a model on while it learns: with the columns of the training rows."""
-    return as_model_expects(_Expecting(data.encoding, data.X.shape[1], data.index_base), source, Columns(format=format))
+    return as_model_expects(_Expecting(data.encoding, data.X.shape[1], data.index_base), source, TableOptions(format=format))
 
 
 class _Expecting(NamedTuple):
@@ -195,17 +196,17 @@ def is_table(source: str, format: str | None) -> bool:
     return format_of(Path(source), format) in ("csv", "tsv", "parquet")
 
 
-def _numbers_only(model: Any, source: str, columns: Columns) -> Encoding:
+def _numbers_only(model: Any, source: str, columns: TableOptions) -> Encoding:
     """The encoding of a table for a model that knows nothing but numbers."""
     from fenchel.datasets import Column, Encoding
     from fenchel.datasets.formats import format_of
-    from fenchel.datasets.tables.columns import kind
+    from fenchel.datasets.tables.arrow_columns import column_kind
     from fenchel.datasets.tables.encoding import TARGETS
     from fenchel.datasets.tables.read import read_table
 
     table = read_table(Path(source), format_of(Path(source), columns.format), [])
     named = [name for name in table.column_names if name == columns.target or (columns.target is None and name.lower() in TARGETS)]
-    target = Column(named[0], kind(named[0], table[named[0]], "target")) if named else None
+    target = Column(named[0], column_kind(named[0], table[named[0]], "target")) if named else None
     names = getattr(model, "feature_names_in_", None)
     used = [name for name in table.column_names if name not in named] if names is None else names.tolist()
     return Encoding(tuple(Column(name, "number") for name in used), target)
@@ -216,7 +217,7 @@ def widened(X: Any, n: int, source: str, exact: bool) -> Any:
     if X.shape[1] == n:
         return X
     if exact or not sp.issparse(X):
-        raise ValueError(f"{source} has {X.shape[1]:,} features, and the model was fitted on {n:,}: give data with the same columns.")
+        raise InputError(f"{source} has {X.shape[1]:,} features, and the model was fitted on {n:,}: give data with the same columns.")
     if X.shape[1] < n:
         return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n))
     warnings.warn(f"{source} has {X.shape[1]:,} features, and the model knows the first {n:,}: the others are left out.", stacklevel=2)

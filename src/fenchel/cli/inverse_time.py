@@ -29,6 +29,6 @@ def command(
 
     Example: fenchel inverse-time text.svm --accuracy 0.8 --sizes 200,1000 --runs 2 --plot inverse.png
     """
-    from fenchel.inverse_time import run
+    from fenchel.experiments.inverse_time import run
 
     run(data, accuracy, sizes, test, loss, p, runs, rows, plot or figure, seed)

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.errors import DONE, INTERRUPTED, NOT_CERTIFIED
+from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED
 from fenchel.cli.screen import out, print_json, say, table
+from fenchel.core.errors import InputError
 
 SHOWN = {"strength": ".4g", "nnz": ",d", "objective": ".6g", "gap": ".1e", "validation_loss": ".6g", "validation_error": ".4f"}
 HEADS = {"nnz": "non-zero", "validation_loss": "validation loss", "validation_error": "validation error"}
@@ -46,18 +47,18 @@ def command(
     """
     from fenchel import path as solve_path
     from fenchel import plots
-    from fenchel.cli import inputs, problems
-    from fenchel.files import checked_place
+    from fenchel.cli import formulation, inputs
+    from fenchel.core.atomic_files import checked_place
 
     if model is not None:
         checked_place(model, data)
         if cv is None:
-            raise ValueError("--model is for the best of the path, which --cv finds: give --cv 5 as well.")
+            raise InputError("--model is for the best of the path, which --cv finds: give --cv 5 as well.")
     if plot is not None:
         plots.check_file(plot)
-    rows = inputs.to_learn_from(data, inputs.Columns(target, features, drop, missing, sample_weight, format))
+    rows = inputs.to_learn_from(data, inputs.TableOptions(target, features, drop, missing, sample_weight, format))
     kind = inputs.task_of(task, data, rows.y)
-    labels = problems.labels_and_loss(kind, loss, rows.y)
+    labels = formulation.labels_and_loss(kind, loss, rows.y)
     options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "threads": threads}
     grid: dict[str, Any] = {"l1_ratio": l1_ratio, "n_strengths": strengths, "ratio": ratio, "cv": cv}
     weight: dict[str, Any] = {"sample_weight": rows.sample_weight, "intercept": "free"}
@@ -66,7 +67,7 @@ def command(
         _write_best(model, rows, kind, loss, found, {"tol": tol, "max_passes": max_passes, "random_state": seed, "n_jobs": threads})
     if plot is not None:
         plots.save(plots.path(found), plot)
-    facts = {"task": kind, "loss": loss or problems.DEFAULT_LOSS[kind], "l1_ratio": l1_ratio, "classes": labels.classes}
+    facts = {"task": kind, "loss": loss or formulation.DEFAULT_LOSS[kind], "l1_ratio": l1_ratio, "classes": labels.classes}
     best = found.best if cv is not None else None
     if as_json:
         print_json({**facts, "best": best, "model": model, "plot": plot, "points": _points(found)})
@@ -83,11 +84,11 @@ def command(
 def _write_best(model: Path, rows: Any, task: str, loss: str | None, found: Any, limits: dict[str, Any]) -> None:
     """The best strength once more as a model, on all rows."""
     from fenchel import save
-    from fenchel.cli import fitting
+    from fenchel.cli import linear_models
 
     penalty = {"penalty": "elasticnet", "strength": float(found.strengths[found.best]), "l1_ratio": found.l1_ratio}
-    estimator = fitting.model_for(task, {"loss": loss, **penalty, **limits})
-    fitting.fit(estimator, rows, None, visible=False)
+    estimator = linear_models.model_for(task, {"loss": loss, **penalty, **limits})
+    linear_models.fit_with_progress(estimator, rows, None, visible=False)
     save(estimator, model)
 
 

@@ -11,6 +11,7 @@ import typer
 
 from fenchel.cli import options as opt
 from fenchel.cli.screen import label, print_json
+from fenchel.core.errors import InputError
 
 ENDINGS = (".csv", ".tsv", ".npz", ".txt")
 
@@ -38,15 +39,15 @@ def command(
 
     Example: fenchel predict cars.fenchel test.csv --probabilities -o predicted.csv
     """
-    from fenchel.cli.inputs import Columns, as_model_expects, linear_model
-    from fenchel.files import checked_place
+    from fenchel.cli.inputs import TableOptions, as_model_expects, load_linear_model
+    from fenchel.core.atomic_files import checked_place
 
     if str(output) != "-":
         checked_place(output, data, model)
         if output.suffix.lower() not in ENDINGS:
-            raise ValueError(f"{output}: its name must end in {', '.join(ENDINGS)}.")
-    estimator = linear_model(model, data)
-    X = as_model_expects(estimator, data, Columns(target=target, format=format)).X
+            raise InputError(f"{output}: its name must end in {', '.join(ENDINGS)}.")
+    estimator = load_linear_model(model, data)
+    X = as_model_expects(estimator, data, TableOptions(target=target, format=format)).X
     found = predictions(estimator, X, probabilities, scores)
     if as_json:
         print_json(found)
@@ -59,7 +60,7 @@ def command(
 def predictions(model: Any, X: Any, probabilities: bool, scores: bool) -> dict[str, Any]:
     """What was asked for, by name."""
     if (probabilities or scores) and not hasattr(model, "classes_"):
-        raise ValueError("The model predicts numbers, which have neither probabilities nor scores: leave the option out.")
+        raise InputError("The model predicts numbers, which have neither probabilities nor scores: leave the option out.")
     found: dict[str, Any] = {"predictions": model.predict(X)}
     if probabilities:
         found["probabilities"] = _probabilities(model, X)
@@ -72,7 +73,7 @@ def predictions(model: Any, X: Any, probabilities: bool, scores: bool) -> dict[s
 
 def _probabilities(model: Any, X: Any) -> np.ndarray:
     if not hasattr(model, "predict_proba"):
-        raise ValueError(f"A model with the loss {model.loss!r} has no probabilities: train it with --calibration sigmoid.")
+        raise InputError(f"A model with the loss {model.loss!r} has no probabilities: train it with --calibration sigmoid.")
     return model.predict_proba(X)
 
 
@@ -91,7 +92,7 @@ def _write_text(output: Path, found: dict[str, Any]) -> None:
     import csv
     import io
 
-    from fenchel.files import replacing
+    from fenchel.core.atomic_files import replacing
 
     columns = _columns(found)
     ending = output.suffix.lower()
@@ -110,7 +111,7 @@ def _write_text(output: Path, found: dict[str, Any]) -> None:
 
 
 def _write_npz(output: Path, found: dict[str, Any]) -> None:
-    from fenchel.files import replacing
+    from fenchel.core.atomic_files import replacing
 
     arrays = {name: values.astype(np.str_) if values.dtype == object else values for name, values in found.items()}
     with replacing(output) as path, open(path, "wb") as file:

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.learning import judge, limits, model_of, train, write
+from fenchel.cli import training
 from fenchel.cli.screen import print_json
+from fenchel.cli.structured_models import model_of, print_scores, train, write_text
+from fenchel.core.errors import InputError
 
 app = typer.Typer(help="Learn to rank the documents of queries.", no_args_is_help=True)
 Documents = Annotated[
@@ -50,12 +52,13 @@ def train_ranker(
     import numpy as np
 
     import fenchel as fl
-    from fenchel.files import checked_place
+    from fenchel.core.atomic_files import checked_place
 
     checked_place(model, data)
     rows = _read(data)
-    run = limits(solver, tol, max_passes, time_limit, seed, threads, progress, quiet)
-    estimator = fl.Ranker(loss, k=k, l2=l2, normalize=normalize, **run)
+    limits = training.limits(solver, tol, max_passes, time_limit, seed, threads)
+    shown = int(training.is_progress_shown(progress, quiet))
+    estimator = fl.Ranker(loss, k=k, l2=l2, normalize=normalize, **limits, verbose=shown)
     counts = {"queries": len(np.unique(rows.qid)), "documents": rows.X.shape[0], "features": rows.X.shape[1]}
     train(estimator, lambda: estimator.fit(rows.X, rows.y, qid=rows.qid), counts, model, as_json, quiet)
 
@@ -73,7 +76,7 @@ def predict(model: opt.Model, data: Documents, output: opt.TextOut = Path("-"), 
     if as_json:
         print_json({"scores": scores})
         return
-    write("".join(f"{score!r}\n" for score in scores.tolist()), output, data, model)
+    write_text("".join(f"{score!r}\n" for score in scores.tolist()), output, data, model)
 
 
 @app.command()
@@ -90,7 +93,7 @@ def evaluate(model: opt.Model, data: Documents, as_json: opt.Json = False) -> No
 
     ranker, rows = _both(model, data)
     found = letor_scores(rows.y, ranker.predict(rows.X, qid=rows.qid), rows.qid)
-    judge({"queries": len(np.unique(rows.qid)), "documents": rows.X.shape[0], **found}, as_json)
+    print_scores({"queries": len(np.unique(rows.qid)), "documents": rows.X.shape[0], **found}, as_json)
 
 
 def _both(model: Path, data: str) -> tuple[Any, Any]:
@@ -103,9 +106,9 @@ def _both(model: Path, data: str) -> tuple[Any, Any]:
 
 
 def _read(data: str) -> Any:
-    from fenchel.cli.inputs import Columns, to_learn_from
+    from fenchel.cli.inputs import TableOptions, to_learn_from
 
-    rows = to_learn_from(data, Columns())
+    rows = to_learn_from(data, TableOptions())
     if rows.qid is None:
-        raise ValueError(f"{data} does not say which documents belong together: every line needs qid:<number> after its grade.")
+        raise InputError(f"{data} does not say which documents belong together: every line needs qid:<number> after its grade.")
     return rows

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.learning import judge, limits, located, model_of, train, write
+from fenchel.cli import training
 from fenchel.cli.screen import print_json
+from fenchel.cli.structured_models import located, model_of, print_scores, train, write_text
+from fenchel.core.errors import InputError
 
 app = typer.Typer(help="Tag the tokens of text: chunks, parts of speech, names.", no_args_is_help=True)
 Text = Annotated[
@@ -51,15 +53,16 @@ def train_tagger(
     Example: fenchel tag train train.conll --model chunks.fenchel --l2 1e-3
     """
     import fenchel as fl
-    from fenchel.files import checked_place
+    from fenchel.core.atomic_files import checked_place
 
     checked_place(model, data)
     *columns, tags = fl.datasets.read_conll(located(data))
     if not columns:
-        raise ValueError(f"{data} has one column alone: there must be words, and their tags in the last column.")
+        raise InputError(f"{data} has one column alone: there must be words, and their tags in the last column.")
     wanted = None if templates is None else templates.split()
-    run = limits(solver, tol, max_passes, time_limit, seed, threads, progress, quiet)
-    estimator = fl.Tagger(wanted, loss=loss, l2=l2, l1=l1, **run)
+    limits = training.limits(solver, tol, max_passes, time_limit, seed, threads)
+    shown = int(training.is_progress_shown(progress, quiet))
+    estimator = fl.Tagger(wanted, loss=loss, l2=l2, l1=l1, **limits, verbose=shown)
     counts = {"sentences": len(tags), "tokens": sum(map(len, tags)), "tags": len({tag for sentence in tags for tag in sentence})}
     train(estimator, lambda: estimator.fit(_sentences(columns), tags), counts, model, as_json, quiet)
 
@@ -86,7 +89,7 @@ def predict(
         print_json({"tags": tags})
         return
     lines = ["\n".join(map("\t".join, zip(*sentence, strict=True))) for sentence in zip(*columns, tags, strict=True)]
-    write("".join(f"{line}\n\n" for line in lines), output, data, model)
+    write_text("".join(f"{line}\n\n" for line in lines), output, data, model)
 
 
 @app.command()
@@ -104,16 +107,16 @@ def evaluate(model: opt.Model, data: Text, as_json: opt.Json = False) -> None:
     tagger = model_of("Tagger", model, data)
     *columns, tags = fl.datasets.read_conll(located(data))
     if len(columns) < len(tagger.columns_):
-        raise ValueError(f"{data} has {len(columns) + 1} columns: the tagger needs {len(tagger.columns_)}, and then the tags to judge by.")
+        raise InputError(f"{data} has {len(columns) + 1} columns: the tagger needs {len(tagger.columns_)}, and then the tags to judge by.")
     found = fl.structured.chunk_scores(tags, tagger.predict(_sentences(_inputs(tagger, columns, data))))
-    judge({"sentences": len(tags), "tokens": sum(map(len, tags)), **found}, as_json)
+    print_scores({"sentences": len(tags), "tokens": sum(map(len, tags)), **found}, as_json)
 
 
 def _inputs(tagger: Any, columns: Any, data: str) -> Any:
     """The columns that the tagger has learnt from, which come first."""
     wanted = len(tagger.columns_)
     if len(columns) < wanted:
-        raise ValueError(f"{data} has {len(columns)} columns, and the tagger was trained on {wanted} besides the tags.")
+        raise InputError(f"{data} has {len(columns)} columns, and the tagger was trained on {wanted} besides the tags.")
     return columns[:wanted]
 
 

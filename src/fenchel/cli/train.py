@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.errors import DONE, INTERRUPTED, NOT_CERTIFIED
-from fenchel.cli.screen import listed, passes, print_facts, print_json, say, shown_path
+from fenchel.cli import training
+from fenchel.cli.screen import listed, shown_path
 
 
 def command(
@@ -62,22 +60,21 @@ def command(
     Example: fenchel train train.svm --loss smooth-hinge --penalty elasticnet --strength 1e-3 --model text.fenchel --json
     """
     from fenchel import plots, save
-    from fenchel.cli import fitting, inputs
-    from fenchel.cli.scores import scores
-    from fenchel.files import checked_place
+    from fenchel.cli import inputs, linear_models
+    from fenchel.cli.model_scores import scores
+    from fenchel.core.atomic_files import checked_place
 
     checked_place(model, data)
     if plot is not None:
         plots.check_file(plot)
-    columns = inputs.Columns(target, features, drop, missing, sample_weight, format)
-    rows, held = fitting.held_out(inputs.to_learn_from(data, columns), validation, seed, format)
+    columns = inputs.TableOptions(target, features, drop, missing, sample_weight, format)
+    rows, held = linear_models.held_out(inputs.to_learn_from(data, columns), validation, seed, format)
     kind = inputs.task_of(task, data, rows.y)
-    limits = {"solver": solver, "tol": tol, "max_passes": max_passes, "time_limit": time_limit, "random_state": seed, "n_jobs": threads}
+    limits = training.limits(solver, tol, max_passes, time_limit, seed, threads)
     penalised = {"loss": loss, "penalty": penalty, "strength": strength, "l1_ratio": l1_ratio, "p": p, "fit_intercept": not no_intercept}
     of_classes = {"class_weight": class_weight, "multiclass": multiclass, "calibration": calibration}
-    estimator = fitting.model_for(kind, {**penalised, **limits, **of_classes})
-    visible = progress if progress is not None else sys.stderr.isatty() and not quiet
-    outcome = fitting.fit(estimator, rows, held, visible)
+    estimator = linear_models.model_for(kind, {**penalised, **limits, **of_classes})
+    outcome = linear_models.fit_with_progress(estimator, rows, held, training.is_progress_shown(progress, quiet))
     save(estimator, model)
     facts = {
         "task": kind,
@@ -88,61 +85,38 @@ def command(
     }
     if plot is not None:
         plots.save(plots.history(estimator, x="seconds"), plot)
-    if as_json:
-        print_json(facts)
-    elif not quiet:
-        report(facts)
-    raise typer.Exit(_ending(facts, model))
+    training.end(facts, _lines(facts), model, as_json, quiet)
 
 
 def _facts(model: Any, rows: Any, outcome: Any) -> dict[str, Any]:
-    from fenchel.cli import fitting
+    from fenchel.cli import linear_models
 
-    weights = fitting.weights_of(model)
+    weights = linear_models.weight_rows(model)
     return {
         "rows": len(rows),
         "features": weights.shape[1],
-        "classes": fitting.classes_of(model),
-        **fitting.described(model),
-        "tol": model.tol,
-        **fitting.certificate(model),
-        "interrupted": outcome.interrupted,
-        "seconds": outcome.seconds,
+        "classes": linear_models.classes_of(model),
+        **linear_models.described(model),
+        **training.outcome_facts(model, outcome),
         "nonzeros": int(np.count_nonzero(weights)),
         "weights": weights.size,
     }
 
 
-def _ending(facts: dict[str, Any], model: Path) -> int:
-    if facts["interrupted"]:
-        say(f"Interrupted: the best model so far is in {model}.")
-        return INTERRUPTED
-    return DONE if facts["converged"] or facts["tol"] == 0.0 else NOT_CERTIFIED
-
-
-def report(facts: dict[str, Any]) -> None:
+def _lines(facts: dict[str, Any]) -> dict[str, str]:
     """What a person wants to know about a model that was trained."""
-    from fenchel.cli.fitting import gap_in_words
-    from fenchel.cli.scores import in_words
+    from fenchel.cli.model_scores import in_words
 
     classes = facts["classes"]
-    print_facts(
-        {
-            "rows": f"{facts['rows']:,}",
-            "features": f"{facts['features']:,}",
-            "task": facts["task"],
-            "classes": "" if classes is None else listed(classes),
-            "objective": _objective(facts),
-            "certificate": gap_in_words(facts["objective"], facts["dual_objective"], facts["gap"]),
-            "solver": f"{facts['solver']}, {passes(facts['passes'])}, {facts['seconds']:.2f} s",
-            "non-zero": f"{facts['nonzeros']:,} of {facts['weights']:,} weights",
-            "validation": "" if facts["validation"] is None else in_words(facts["validation"]),
-            "model": str(facts["model"]),
-            "plot": shown_path(facts["plot"]),
-        }
-    )
-
-
-def _objective(facts: dict[str, Any]) -> str:
     penalty = f"penalty {facts['penalty']} of strength {facts['strength']:g}" if facts["penalty"] else "no penalty"
-    return f"{facts['objective']:.6g} ({facts['loss']} loss, {penalty})"
+    return {
+        "rows": f"{facts['rows']:,}",
+        "features": f"{facts['features']:,}",
+        "task": facts["task"],
+        "classes": "" if classes is None else listed(classes),
+        **training.certificate_lines(facts, f"{facts['loss']} loss, {penalty}"),
+        "non-zero": f"{facts['nonzeros']:,} of {facts['weights']:,} weights",
+        "validation": "" if facts["validation"] is None else in_words(facts["validation"]),
+        "model": str(facts["model"]),
+        "plot": shown_path(facts["plot"]),
+    }

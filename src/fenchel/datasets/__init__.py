@@ -27,14 +27,15 @@ from __future__ import annotations
 from fenchel.datasets.conll import read_conll, write_conll
 from fenchel.datasets.data import Data
 from fenchel.datasets.formats import read, write
-from fenchel.datasets.generate import make_gaussians, make_text, make_wide, with_noise_features
-from fenchel.datasets.rna import RnaRecord, read_bpseq, read_dbn, read_rna, write_dbn
+from fenchel.datasets.generators import make_gaussians, make_text, make_wide, with_noise_features
+from fenchel.datasets.rna_files import RnaRecord, read_bpseq, read_dbn, read_rna, write_dbn
 from fenchel.datasets.store.fetch import ChecksumError
-from fenchel.datasets.store.store import Listing, available, load, path
-from fenchel.datasets.structures import make_ranking, make_rna, make_sequences
+from fenchel.datasets.store.lookup import Listing, available, load, path
+from fenchel.datasets.structured_generators import make_ranking, make_rna, make_sequences
 from fenchel.datasets.svmlight.reader import read_svmlight
 from fenchel.datasets.svmlight.writer import write_svmlight
-from fenchel.datasets.tables.encoding import Column, Encoding
+from fenchel.datasets.tables.column import Column
+from fenchel.datasets.tables.encoding import Encoding
 
 __all__ = [
     "ChecksumError",
@@ -64,3 +65,7 @@ __all__ = [
     "write_dbn",
     "write_svmlight",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

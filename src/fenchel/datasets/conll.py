@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from fenchel.datasets.bounds import Bounded
-from fenchel.datasets.files import DAMAGE, name_of, open_binary, writing
+from fenchel.core.errors import Argument, InputError
+from fenchel.datasets.decompression import Bounded
+from fenchel.datasets.text_files import DAMAGE, name_of, open_binary, writing
 
 LONGEST_LINE = 1 << 16  # bytes
 DOCUMENT = "-DOCSTART-"
@@ -44,7 +45,7 @@ def read_conll(source: str | os.PathLike[str] | IO[bytes], columns: Sequence[int
             wanted = _checked(columns, width, name)
             made = [[] for _ in wanted]
         if fields and len(fields) != width:
-            raise ValueError(f"{name}, line {number}: {len(fields)} columns, and {width} above: every line has as many, or is empty.")
+            raise InputError(f"{name}, line {number}: {len(fields)} columns, and {width} above: every line has as many, or is empty.")
         if fields:
             sentence.append([known.setdefault(fields[k], fields[k]) for k in wanted])
         elif sentence:
@@ -53,7 +54,7 @@ def read_conll(source: str | os.PathLike[str] | IO[bytes], columns: Sequence[int
     if sentence:
         _close(sentence, made)
     if not width:
-        raise ValueError(f"{name}: there are no tokens in this file.")
+        raise InputError(f"{name}: there are no tokens in this file.")
     return tuple(made)
 
 
@@ -73,7 +74,7 @@ def _lines(source: Any, name: str) -> Iterator[tuple[int, list[str]]]:
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                raise ValueError(f"{name}, line {number}: byte {error.start + 1} is not UTF-8: convert the file first.") from None
+                raise InputError(f"{name}, line {number}: byte {error.start + 1} is not UTF-8: convert the file first.") from None
             yield number, [] if text.startswith(DOCUMENT) else _cells(text)
 
 
@@ -86,9 +87,9 @@ def _next_line(lines: Any, name: str, number: int) -> bytes:
         line = lines.readline(LONGEST_LINE + 1)
     except DAMAGE as error:
         gist = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
-        raise ValueError(f"{name}, line {number}: the file is damaged or cut short ({gist}): get it again.") from None
+        raise InputError(f"{name}, line {number}: the file is damaged or cut short ({gist}): get it again.") from None
     if len(line) > LONGEST_LINE:
-        raise ValueError(f"{name}, line {number}: the line is longer than {LONGEST_LINE:,} bytes: this is hardly text in columns.")
+        raise InputError(f"{name}, line {number}: the line is longer than {LONGEST_LINE:,} bytes: this is hardly text in columns.")
     return line
 
 
@@ -97,7 +98,7 @@ def _checked(columns: Sequence[int] | None, width: int, name: str) -> list[int]:
         return list(range(width))
     for k in columns:
         if not isinstance(k, int) or not -width <= k < width:
-            raise ValueError(f"columns={columns!r}: {name} has {width} columns, 0 to {width - 1}.")
+            raise InputError(Argument("columns", columns), f": {name} has {width} columns, 0 to {width - 1}.")
     return [k % width for k in columns]
 
 
@@ -108,6 +109,6 @@ def write_conll(path: str | os.PathLike[str], *columns: Sequence[Sequence[Any]])
             for t, token in enumerate(zip(*sentence, strict=True)):
                 cells = [str(cell) for cell in token]
                 if not all(cell and BLANKS.isdisjoint(cell) for cell in cells):
-                    raise ValueError(f"sentence {i}, token {t}: {cells!r} has an empty cell or one with blanks, which columns cannot hold.")
+                    raise InputError(f"sentence {i}, token {t}: {cells!r} has an empty cell or one with blanks, which columns cannot hold.")
                 file.write((" ".join(cells) + "\n").encode())
             file.write(b"\n")

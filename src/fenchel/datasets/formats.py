@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.checks import checked_whole
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.validation import checked_choice, checked_whole
 from fenchel.datasets.data import Data
-from fenchel.datasets.files import OPENERS, writing
 from fenchel.datasets.npz import read_npz, write_npz
 from fenchel.datasets.svmlight.reader import read_parts
 from fenchel.datasets.svmlight.writer import write_svmlight
 from fenchel.datasets.tables.encoding import Encoding
 from fenchel.datasets.tables.read import read_table, write_table
-from fenchel.registry import checked_choice
+from fenchel.datasets.text_files import OPENERS, writing
 
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
 SVMLIGHT = ("", ".svm", ".svmlight", ".libsvm", ".txt", ".dat")  # to be written as such: any other ending may be a slip
@@ -62,26 +62,28 @@ def read(
         raise FileNotFoundError(f"There is no file {path}: check the path.")
     format = format_of(path, format)
     if np.dtype(dtype) not in (np.float32, np.float64):
-        raise ValueError(f"dtype={dtype!r}: give numpy.float32 or numpy.float64.")
+        raise InputError(Argument("dtype", dtype), ": give numpy.float32 or numpy.float64.")
     options = {"target": target, "sample_weight": sample_weight, "missing": missing, "max_categories": max_categories, "drop": drop or None}
     given = {name: value for name, value in options.items() if value is not None}
     if format in ("csv", "tsv", "parquet"):
         data = _read_table(path, format, features, encoding, given, dtype)
     else:
         for name in [*given, *(["encoding"] if encoding is not None else [])]:
-            raise ValueError(f"{name}= is for tables, and {path} is read as {format}: leave it out, or give format=.")
+            raise InputError(
+                Argument(name, ...), f" is for tables, and {path} is read as {format}: leave it out, or give ", Argument("format", ...), "."
+            )
         data = _read_svmlight(path, features, dtype, index_base) if format == "svmlight" else _read_npz(path, features, dtype)
     return replace(data, name=path.name)
 
 
 def _read_table(path: Path, format: str, features: Any, encoding: Encoding | None, given: dict[str, Any], dtype: Any) -> Data:
     if isinstance(features, int):
-        raise ValueError(f"features={features!r}: for a table give a list of columns.")
+        raise InputError(Argument("features", features), ": for a table give a list of columns.")
     if encoding is None:
         table = read_table(path, format, [])
         return Encoding.fit(table, features=features, **given).transform(table, dtype)
     for name in [*given, *(["features"] if features is not None else [])]:
-        raise ValueError(f"{name}= is settled by the encoding: leave it out.")
+        raise InputError(Argument(name, ...), " is settled by the encoding: leave it out.")
     return encoding.transform(read_table(path, format, encoding.text_columns()), dtype)
 
 
@@ -101,7 +103,7 @@ def format_to_write(path: Path, format: str | None) -> str:
     """The same for a file to be written, whose ending must be a known one."""
     if format is None and _ending(path) not in (*ENDINGS, *SVMLIGHT):
         known = ", ".join([*ENDINGS, *SVMLIGHT[1:]])
-        raise ValueError(f"{path}: the ending {_ending(path)} tells no format: give one of {known}, or name the format.")
+        raise InputError(f"{path}: the ending {_ending(path)} tells no format: give one of {known}, or name the format.")
     return format_of(path, format)
 
 
@@ -123,7 +125,7 @@ def _has_queries(path: Path) -> bool:
 
 def _read_npz(path: Path, features: Any, dtype: Any) -> Data:
     if features is not None:
-        raise ValueError(f"features= is for tables and svmlight text, and {path} is read as npz: leave it out.")
+        raise InputError(Argument("features", ...), f" is for tables and svmlight text, and {path} is read as npz: leave it out.")
     return read_npz(path, dtype)
 
 
@@ -143,7 +145,7 @@ def write(path: str | Path, data: Data, *, format: str | None = None) -> None:
     path = Path(path)
     format = format_to_write(path, format)
     if data.y is not None and len(data.y) != data.X.shape[0]:
-        raise ValueError(f"y has {len(data.y)} labels for the {data.X.shape[0]} rows of X: they must be as many.")
+        raise InputError(f"y has {len(data.y)} labels for the {data.X.shape[0]} rows of X: they must be as many.")
     if format == "svmlight":
         _write_svmlight(path, data)
         return
@@ -156,7 +158,7 @@ def write(path: str | Path, data: Data, *, format: str | None = None) -> None:
 
 def _write_svmlight(path: Path, data: Data) -> None:
     if data.y is None or data.y.dtype.kind not in "fiub":
-        raise ValueError("Svmlight text needs a number as the label of each row: number the classes, or write a table or .npz.")
+        raise InputError("Svmlight text needs a number as the label of each row: number the classes, or write a table or .npz.")
     if data.sample_weight is not None:
-        raise ValueError("Svmlight text has no place for the weights of rows: write a table or .npz.")
+        raise InputError("Svmlight text has no place for the weights of rows: write a table or .npz.")
     write_svmlight(path, data.X, data.y, qid=data.qid)

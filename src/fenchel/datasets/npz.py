@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.datasets.bounds import check_expansion
+from fenchel.core.errors import InputError
 from fenchel.datasets.data import Data
-from fenchel.storage import as_storage
+from fenchel.datasets.decompression import check_expansion
+from fenchel.linalg.storage import as_storage
 
 SPARSE = ("data", "indices", "indptr", "shape")
 SCIPY = {"format", "_is_array"}  # what scipy.sparse.save_npz adds
@@ -28,15 +29,15 @@ def read_npz(path: Path, dtype: Any) -> Data:
     try:
         arrays = _arrays(path)
     except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, KeyError, RuntimeError, SyntaxError, TypeError) as error:
-        raise ValueError(f"{path} is not an .npz file that can be read: {error}.") from None
+        raise InputError(f"{path} is not an .npz file that can be read: {error}.") from None
     X = _matrix(path, arrays)
     extra = {name: arrays.get(name) for name in ("y", "qid", "sample_weight")}
     for name, values in extra.items():
         if values is not None and values.shape != (X.shape[0],):
-            raise ValueError(f"{path} has {name} of shape {values.shape} for {X.shape[0]:,} rows: there must be one a row.")
+            raise InputError(f"{path} has {name} of shape {values.shape} for {X.shape[0]:,} rows: there must be one a row.")
     names = arrays.get("feature_names")
     if names is not None and names.shape != (X.shape[1],):
-        raise ValueError(f"{path} has feature_names of shape {names.shape} for {X.shape[1]:,} features: there must be one each.")
+        raise InputError(f"{path} has feature_names of shape {names.shape} for {X.shape[1]:,} features: there must be one each.")
     target = str(arrays["target_name"]) if "target_name" in arrays else None
     y = extra["y"] if extra["y"] is None or extra["y"].dtype.kind == "U" else extra["y"].astype(np.float64)
     features = None if names is None else tuple(names.tolist())
@@ -47,7 +48,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
     with zipfile.ZipFile(path) as archive:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         if len(members) < len(archive.infolist()) or not set(members) <= MEMBERS:
-            raise ValueError(f"{path} holds {', '.join(sorted(members))}: only {', '.join(sorted(MEMBERS))} mean anything, each once.")
+            raise InputError(f"{path} holds {', '.join(sorted(members))}: only {', '.join(sorted(MEMBERS))} mean anything, each once.")
         check_expansion(path, sum(info.file_size for info in members.values()))
         return {name: _array(path, archive, info) for name, info in members.items()}
 
@@ -58,9 +59,9 @@ def _array(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.nd
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read(stream)
         if dtype.kind not in "fiubUS":
-            raise ValueError(f"{path}: {info.filename} holds {dtype}, neither numbers nor text.")
+            raise InputError(f"{path}: {info.filename} holds {dtype}, neither numbers nor text.")
         if math.prod(shape) * dtype.itemsize != info.file_size - stream.tell():
-            raise ValueError(f"{path}: {info.filename} says it has the shape {shape} of {dtype}, which is not what its size allows.")
+            raise InputError(f"{path}: {info.filename} says it has the shape {shape} of {dtype}, which is not what its size allows.")
     with archive.open(info) as stream:
         return np.lib.format.read_array(stream, allow_pickle=False)
 
@@ -70,16 +71,16 @@ def _matrix(path: Path, arrays: dict[str, np.ndarray]) -> Any:
         return as_storage(arrays["X"])
     absent = [name for name in SPARSE if name not in arrays]
     if absent:
-        raise ValueError(f"{path} has neither X nor all of {', '.join(SPARSE)}: {', '.join(absent)} is not there.")
+        raise InputError(f"{path} has neither X nor all of {', '.join(SPARSE)}: {', '.join(absent)} is not there.")
     shape = arrays["shape"]
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any():
-        raise ValueError(f"{path} has the shape {shape.tolist()}: it must be two whole numbers.")
+        raise InputError(f"{path} has the shape {shape.tolist()}: it must be two whole numbers.")
     if arrays.get("format") is not None and arrays["format"].item() not in (b"csr", "csr"):
-        raise ValueError(f"{path} holds a sparse matrix that is not CSR: save X.tocsr().")
+        raise InputError(f"{path} holds a sparse matrix that is not CSR: save X.tocsr().")
     try:
         X = sp.csr_array(tuple(arrays[name] for name in SPARSE[:3]), shape=tuple(shape.tolist()))
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{path} is damaged: {error}.") from None
+        raise InputError(f"{path} is damaged: {error}.") from None
     return as_storage(X)
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from fenchel.datasets.bounds import Bounded
-from fenchel.datasets.files import DAMAGE
+from fenchel.core.errors import InputError
+from fenchel.datasets.decompression import Bounded
+from fenchel.datasets.text_files import DAMAGE
 
 LONGEST_LINE = 1 << 16  # bytes
 MOST_BASES = 50_000  # of one sequence: the longest genomes of RNA viruses have some 40,000
@@ -30,20 +31,20 @@ def every_line(file: Any, raw: Any, place: str) -> Iterator[tuple[int, str]]:
         while line := file.readline(LONGEST_LINE):
             number, seen = number + 1, seen + len(line)
             if len(line) == LONGEST_LINE:
-                raise ValueError(f"{place}, line {number}: the line is too long for RNA: check what the file holds.")
+                raise InputError(f"{place}, line {number}: the line is too long for RNA: check what the file holds.")
             _check_expansion(seen, file, raw, f"{place}, line {number}")
             yield number, line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
     except UnicodeDecodeError:
-        raise ValueError(f"{place}, line {number}: this is no plain text: check what the file holds.") from None
+        raise InputError(f"{place}, line {number}: this is no plain text: check what the file holds.") from None
     except DAMAGE as error:
-        raise ValueError(f"{place}, line {number + 1}: the data is damaged or cut short ({error}): get the file again.") from None
+        raise InputError(f"{place}, line {number + 1}: the data is damaged or cut short ({error}): get the file again.") from None
 
 
 def _check_expansion(seen: int, file: Any, raw: Any, place: str) -> None:
     """Refuse more text than anyone has, or than an honest file of the size read so far would expand to."""
     most = MOST_BYTES if file is raw else MOST_UNPACKED
     if seen > most or (file is not raw and seen > FREE_BYTES and seen > FOLD * _stored(raw)):
-        raise ValueError(f"{place}: the file unpacks to more than {seen - 1:,} bytes, too many for RNA: unpack or cut it if you trust it.")
+        raise InputError(f"{place}: the file unpacks to more than {seen - 1:,} bytes, too many for RNA: unpack or cut it if you trust it.")
 
 
 def _stored(raw: Any) -> int:
@@ -54,7 +55,7 @@ def _stored(raw: Any) -> int:
 def check_size(bases: int, place: str, number: int) -> None:
     """Refuse a sequence that nothing here could fold, before it takes time and memory."""
     if bases > MOST_BASES:
-        raise ValueError(f"{place}, line {number}: the sequence has more than {MOST_BASES:,} bases, too many to fold: leave it out.")
+        raise InputError(f"{place}, line {number}: the sequence has more than {MOST_BASES:,} bases, too many to fold: leave it out.")
 
 
 class Archive(Bounded):

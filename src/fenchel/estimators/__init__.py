@@ -6,7 +6,7 @@ model of :mod:`fenchel.structured`.
 
     from sklearn.linear_model import LogisticRegression   →   from fenchel.estimators import LogisticRegression
 
-A new one is a file here that says what it minimises, as a :class:`~fenchel.estimators.base.Formulation`.
+A new one is a file here that says what it minimises, as a :class:`~fenchel.estimators.linear_estimator.Formulation`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from __future__ import annotations
 from fenchel.estimators.lasso import ElasticNet, Lasso
 from fenchel.estimators.lasso_cv import ElasticNetCV, LassoCV
 from fenchel.estimators.linear import LinearClassifier, LinearRegressor
-from fenchel.estimators.logistic import LogisticRegression
-from fenchel.estimators.logistic_cv import LogisticRegressionCV
+from fenchel.estimators.logistic_regression import LogisticRegression
+from fenchel.estimators.logistic_regression_cv import LogisticRegressionCV
 from fenchel.estimators.ranker import Ranker
 from fenchel.estimators.ridge import Ridge
 from fenchel.estimators.ridge_cv import RidgeCV
 from fenchel.estimators.rna_folder import RnaFolder
 from fenchel.estimators.sgd import SGDClassifier, SGDRegressor
-from fenchel.estimators.structured import ConditionalRandomField, StructuredSVM
+from fenchel.estimators.structured_estimators import ConditionalRandomField, StructuredSVM
 from fenchel.estimators.svm import LinearSVC, LinearSVR
 from fenchel.estimators.tagger import Tagger
 
@@ -48,3 +48,7 @@ __all__ = [
     "StructuredSVM",
     "Tagger",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

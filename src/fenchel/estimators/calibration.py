@@ -16,11 +16,12 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import column_or_1d
 
+from fenchel.core.errors import InputError
+from fenchel.core.validation import checked_choice
 from fenchel.driver import solve
 from fenchel.estimators.classification import rest_normalised
 from fenchel.losses import Logistic
-from fenchel.problem import FREE, Problem
-from fenchel.registry import checked_choice
+from fenchel.problems.problem import FREE, Problem
 from fenchel.regularizers import L2
 
 FOLDS = 5
@@ -33,7 +34,7 @@ def learnt(model: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
     y = column_or_1d(y)
     folds = min(FOLDS, int(np.unique(y, return_counts=True)[1].min()))
     if folds < 2:
-        raise ValueError("calibration needs at least two rows of every class: leave it out, or give more rows.")
+        raise InputError("calibration needs at least two rows of every class: leave it out, or give more rows.")
     scores = np.zeros((len(y), 1 if len(model.classes_) == 2 else len(model.classes_)))
     weight = np.ones(len(y)) if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, dtype=float), len(y))
     for train, test in StratifiedKFold(folds, shuffle=True, random_state=model._seed()).split(np.zeros(len(y)), y):
@@ -44,10 +45,10 @@ def learnt(model: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
     return np.array([sigmoid_fit(scores[:, k], y == label, weight) for k, label in enumerate(classes)])
 
 
-def probabilities(calibration: np.ndarray, scores: np.ndarray) -> np.ndarray:
+def calibrated_probabilities(calibration: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """One row of probabilities for each row of scores.
 
-    >>> probabilities(np.array([[1.0, 0.0]]), np.array([0.0])).tolist()
+    >>> calibrated_probabilities(np.array([[1.0, 0.0]]), np.array([0.0])).tolist()
     [[0.5, 0.5]]
     """
     p = expit(scores.reshape(len(scores), -1) * calibration[:, 0] + calibration[:, 1])

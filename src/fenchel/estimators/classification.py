@@ -13,7 +13,8 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from fenchel.estimators.base import MATRICES, LinearEstimator
+from fenchel.core.errors import Argument, InputError
+from fenchel.estimators.linear_estimator import MATRICES, LinearEstimator
 
 
 class Classifier(ClassifierMixin, LinearEstimator):
@@ -50,7 +51,7 @@ class Classifier(ClassifierMixin, LinearEstimator):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs samples of at least 2 classes, and y holds one class only: {self.classes_[0]}.")
+            raise InputError(f"{type(self).__name__} needs samples of at least 2 classes, and y holds one class only: {self.classes_[0]}.")
         return codes
 
     def _class_weighted(self, weight: np.ndarray, y: Any, sample_weight: Any) -> np.ndarray:
@@ -62,7 +63,9 @@ class Classifier(ClassifierMixin, LinearEstimator):
         by_class = compute_class_weight(wanted, classes=self.classes_, y=y, **given)
         weight = weight * by_class[np.searchsorted(self.classes_, y)]
         if not (np.isfinite(by_class).all() and by_class.min() >= 0.0 and weight.any()):
-            raise ValueError(f"class_weight={wanted!r}: give each class a finite number that is not negative, and one of them some weight.")
+            raise InputError(
+                Argument("class_weight", wanted), ": give each class a finite number that is not negative, and one of them some weight."
+            )
         return weight
 
     def _targets(self, codes: np.ndarray) -> list[np.ndarray]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fenchel.checks import is_number
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.validation import is_number
 
 THEIRS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga", "svd", "cholesky", "lsqr", "sparse_cg")
 
@@ -24,6 +25,6 @@ class SklearnParameters:
         solver = getattr(self, "solver", "auto")
         passes = 1000 if self.max_iter is None else self.max_iter
         if not (is_number(passes) and passes >= 0):
-            raise ValueError(f"max_iter={self.max_iter!r}: give a number of passes that is not negative.")
+            raise InputError(Argument("max_iter", self.max_iter), ": give a number of passes that is not negative.")
         tol = 0.0 if self.tol is None else self.tol
         return {"solver": "auto" if solver in THEIRS else solver, "tol": tol, "max_passes": passes, "time_limit": None}

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.estimators.base import Formulation
 from fenchel.estimators.drop_in import SklearnParameters
+from fenchel.estimators.linear_estimator import Formulation
 from fenchel.estimators.penalties import checked_strength, elastic
 from fenchel.estimators.regression import Regressor
 from fenchel.losses import Squared
-from fenchel.problem import FREE
+from fenchel.problems.problem import FREE
 
 
 class ElasticNet(SklearnParameters, Regressor):

@@ -14,13 +14,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from fenchel.estimators.base import MATRICES, Formulation
+from fenchel.core.errors import InputError
 from fenchel.estimators.lasso import ElasticNet
+from fenchel.estimators.linear_estimator import MATRICES, Formulation
+from fenchel.estimators.repeated_rows import distinct_in_folds
 from fenchel.estimators.routing import Routing
-from fenchel.estimators.rows import distinct_in_folds
 from fenchel.losses import Squared
-from fenchel.path import Path, path
-from fenchel.problem import FREE
+from fenchel.paths import Path, path
+from fenchel.problems.problem import FREE
 
 CAREFUL = 1e-2  # of ``tol``, in the folds: errors of neighbouring strengths are close, and small strengths far from w = 0
 
@@ -87,7 +88,7 @@ class ElasticNetCV(Routing, ElasticNet):
         of_splitter, _ = self._handed_on("fit", sample_weight, params)
         X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, **MATRICES)
         if y.ndim > 1 and y.shape[1] > 1:
-            raise ValueError(f"{type(self).__name__} takes one output, and y has {y.shape[1]} columns: fit one model for each.")
+            raise InputError(f"{type(self).__name__} takes one output, and y has {y.shape[1]} columns: fit one model for each.")
         y = self._remembered(column_or_1d(y, warn=True))
         weight = self._weights_of(X, sample_weight)
         folded = distinct_in_folds(X, y, weight, list(check_cv(self.cv).split(X, y, **of_splitter)))

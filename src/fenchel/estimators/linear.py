@@ -9,15 +9,16 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.validation import checked_choice
 from fenchel.estimators import calibration as platt
-from fenchel.estimators.base import Formulation
 from fenchel.estimators.classification import Classifier
-from fenchel.estimators.online import OnlineClassifier, OnlineRegressor
+from fenchel.estimators.linear_estimator import Formulation
+from fenchel.estimators.partial_fit import OnlineClassifier, OnlineRegressor
 from fenchel.estimators.penalties import loss_named, penalty_named
 from fenchel.estimators.regression import Regressor
 from fenchel.losses import Hinge, Logistic, MulticlassHinge, SmoothHinge, SmoothMulticlassHinge, Softmax
-from fenchel.problem import FREE
-from fenchel.registry import checked_choice
+from fenchel.problems.problem import FREE
 
 TOGETHER = {"logistic": "softmax", "hinge": "multiclass-hinge", "smooth-hinge": "smooth-multiclass-hinge"}
 APART = {together: one for one, together in TOGETHER.items()}
@@ -107,7 +108,9 @@ class LinearClassifier(OnlineClassifier, Classifier):
         choice = checked_choice("multiclass", self.multiclass, MULTICLASS)
         of_all = loss_of_all(self.loss)
         if choice == "together" and of_all is None:
-            raise ValueError(f"loss={self.loss!r} has no form for all classes together: give multiclass='one-vs-rest'.")
+            raise InputError(
+                Argument("loss", self.loss), " has no form for all classes together: give ", Argument("multiclass", "one-vs-rest"), "."
+            )
         if classes == 2 or of_all is None or choice == "one-vs-rest":
             return False
         return choice == "together" or asks_for_all(self.loss) or math.isfinite(of_all.smoothness())
@@ -138,7 +141,7 @@ class LinearClassifier(OnlineClassifier, Classifier):
         """The probability of every class, one row of them for each row of X."""
         check_is_fitted(self)
         if self.calibration is not None:
-            return platt.probabilities(self.calibration_, self.decision_function(X))
+            return platt.calibrated_probabilities(self.calibration_, self.decision_function(X))
         return self._probabilities(X, self._one_for_all(len(self.classes_)))
 
     @available_if(_has_probabilities)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from fenchel.checks import is_number
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.messages import near
+from fenchel.core.validation import is_number
 from fenchel.losses import losses
-from fenchel.registry import near
-from fenchel.regularizers import L1, L2, ElasticNet, SquaredLp
+from fenchel.regularizers import L1, L1L2, L2, SquaredLp
 
 PENALTIES = ("l2", "l1", "elasticnet", "lp", None)
 RATIO_OF = {"l2": 0.0, "l1": 1.0}  # the share of the l1 norm in penalties that are one end of the elastic net
@@ -23,10 +24,12 @@ def loss_named(loss: Any, labels: tuple[str, ...]) -> Any:
     if isinstance(loss, str):
         name = loss.replace("_", "-")
         if name not in known:
-            raise ValueError(f"loss={loss!r}: {near(name, known)}")
+            raise InputError(Argument("loss", loss), f": {near(name, known)}")
         return known[name]
     if getattr(loss, "labels", "real" if hasattr(loss, "derivative") else None) not in labels:
-        raise ValueError(f"loss={loss!r} is none for this estimator: give one of {', '.join(known)}, or a loss object for such labels.")
+        raise InputError(
+            Argument("loss", loss), f" is none for this estimator: give one of {', '.join(known)}, or a loss object for such labels."
+        )
     return loss
 
 
@@ -34,12 +37,12 @@ def penalty_named(penalty: Any, strength: float, l1_ratio: float, p: float) -> A
     """The regularizer of a name, None for no penalty, or the regularizer itself.
 
     >>> penalty_named("elasticnet", 0.1, 0.5, 2.0)
-    ElasticNet(l2=0.05, l1=0.05)
+    L1L2(l1=0.05, l2=0.05)
     """
     if hasattr(penalty, "separable"):
         return penalty
     if penalty not in PENALTIES:
-        raise ValueError(f"penalty={penalty!r}: {near(str(penalty), [str(name) for name in PENALTIES])}")
+        raise InputError(Argument("penalty", penalty), f": {near(str(penalty), [str(name) for name in PENALTIES])}")
     if penalty is None:
         return None
     checked_strength("strength", strength)
@@ -55,16 +58,16 @@ def elastic(strength: float, l1_ratio: float) -> Any:
     (L2(l2=0.5), L1(l1=0.5), None)
     """
     if not (is_number(l1_ratio) and 0.0 <= l1_ratio <= 1.0):
-        raise ValueError(f"l1_ratio={l1_ratio!r}: give a number from 0 (ridge) to 1 (lasso).")
+        raise InputError(Argument("l1_ratio", l1_ratio), ": give a number from 0 (ridge) to 1 (lasso).")
     if strength == 0.0:
         return None
     if l1_ratio == 0.0:
         return L2(strength)
-    return L1(strength) if l1_ratio == 1.0 else ElasticNet(l2=strength * (1.0 - l1_ratio), l1=strength * l1_ratio)
+    return L1(strength) if l1_ratio == 1.0 else L1L2(l1=strength * l1_ratio, l2=strength * (1.0 - l1_ratio))
 
 
 def checked_strength(name: str, value: Any, zero: bool = False) -> float:
     """A positive number, or 0 if that is allowed."""
     if not is_number(value) or not (value > 0.0 or (zero and value == 0.0)):
-        raise ValueError(f"{name}={value!r}: give a positive number{' or 0' if zero else ''}.")
+        raise InputError(Argument(name, value), f": give a positive number{' or 0' if zero else ''}.")
     return float(value)

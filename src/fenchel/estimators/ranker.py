@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fenchel.estimators.base import MATRICES
+from fenchel.core.errors import Argument, InputError, InputWarning, users_line
+from fenchel.core.validation import checked_choice
+from fenchel.estimators.certified import OneProblem
+from fenchel.estimators.linear_estimator import MATRICES
 from fenchel.estimators.penalties import loss_named
-from fenchel.estimators.rows import filled_in
-from fenchel.estimators.running import OneProblem, users_line
-from fenchel.problem import Problem
-from fenchel.registry import checked_choice
+from fenchel.estimators.repeated_rows import filled_in
+from fenchel.problems.problem import Problem
 from fenchel.regularizers import L2
 from fenchel.structured import Problem as StructuredProblem
 from fenchel.structured.ranking import Ranking, ndcg, normalized, pairwise
@@ -22,7 +23,7 @@ from fenchel.structured.ranking.documents import grouped, those_that_tell
 
 NDCG, PAIRWISE = "ndcg", "pairwise-"
 MANY = 1000  # documents that are unlikely to be those of one query
-USUAL = {
+DEFAULT_STRENGTHS = {
     NDCG: 0.1,
     "pairwise-hinge": 1e-3,
     "pairwise-logistic": 1e-2,
@@ -66,7 +67,7 @@ class Ranker(OneProblem):
     (True, True)
     """
 
-    usual = USUAL
+    default_strengths = DEFAULT_STRENGTHS
 
     def __init__(
         self,
@@ -103,9 +104,9 @@ class Ranker(OneProblem):
             y: its grade: 0 for not relevant, the higher the better.
             qid: its query: numbers or strings, in any order; None if all documents belong to one query.
         """
-        checked_choice("loss", self.loss, USUAL)
+        checked_choice("loss", self.loss, DEFAULT_STRENGTHS)
         if y is None:
-            raise ValueError("Ranker requires y to be passed, but the target y is None: give the grade of each document.")
+            raise InputError("Ranker requires y to be passed, but the target y is None: give the grade of each document.")
         X = filled_in(validate_data(self, X, **MATRICES))
         if qid is None and X.shape[0] >= MANY:
             warnings.warn(f"Without qid all {X.shape[0]:,} documents are taken for those of one query.", stacklevel=users_line())
@@ -120,10 +121,10 @@ class Ranker(OneProblem):
 
     def _warn_of_zero(self) -> None:
         """Where no linear score comes near the right order, the margin of a whole ranking costs more than it can win."""
-        hint = "try loss='pairwise-logistic', or a smaller l2" if self.loss == NDCG else "give a smaller l2"
-        warnings.warn(
-            f"Ranker found no weights that are better than none by more than tol={self.tol:g} of the loss: {hint}.", stacklevel=users_line()
-        )
+        other = ("try ", Argument("loss", "pairwise-logistic"), ", or a smaller ") if self.loss == NDCG else ("give a smaller ",)
+        start = "Ranker found no weights that are better than none by more than "
+        message = InputWarning(start, Argument("tol", self.tol), " of the loss: ", *other, Argument("l2"), ".")
+        warnings.warn(message, stacklevel=users_line())
 
     def _problem(self, X: Any, y: np.ndarray, qid: np.ndarray) -> Any:
         """What is minimised."""
@@ -145,20 +146,22 @@ class Ranker(OneProblem):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **MATRICES)
         if self.normalize and qid is None:
-            raise ValueError("With normalize=True features are scaled within each query: give qid, the query of each document.")
+            raise InputError(
+                "With ", Argument("normalize", True), " features are scaled within each query: give qid, the query of each document."
+            )
         return np.asarray((normalized(X, qid) if self.normalize else X) @ self.coef_)
 
     def score(self, X: Any, y: Any, qid: Any = None) -> float:
         """The mean NDCG@k over the queries that have a relevant document."""
         check_is_fitted(self)
         if qid is None and self.n_queries_ > 1:
-            raise ValueError(f"The ranker has learnt from {self.n_queries_:,} queries: give qid, the query of each document, to score it.")
+            raise InputError(f"The ranker has learnt from {self.n_queries_:,} queries: give qid, the query of each document, to score it.")
         return ndcg(y, self.predict(X, qid), qid, self.k)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
         if getattr(self, "n_features_in_", None) != len(self.coef_):
-            raise ValueError("n_features_in_ and coef_ do not fit each other")
+            raise InputError("n_features_in_ and coef_ do not fit each other")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from fenchel.estimators.base import MATRICES, Formulation, LinearEstimator
+from fenchel.estimators.linear_estimator import MATRICES, Formulation, LinearEstimator
 
 
 class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):

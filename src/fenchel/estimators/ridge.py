@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.curvature import has_small_equations
-from fenchel.estimators.base import Formulation
+from fenchel.core.errors import InputError
 from fenchel.estimators.drop_in import SklearnParameters
+from fenchel.estimators.linear_estimator import Formulation
 from fenchel.estimators.penalties import checked_strength, elastic
 from fenchel.estimators.regression import Regressor
 from fenchel.losses import Squared
-from fenchel.problem import FREE, Problem
+from fenchel.problems.problem import FREE, Problem
+from fenchel.solvers._second_order.newton_equations import has_small_equations
 
 EXACT = 1e-10
 
@@ -72,7 +73,7 @@ class Ridge(SklearnParameters, Regressor):
     def _formulation(self, weight: float) -> Formulation:
         alphas = np.atleast_1d(self.alpha)
         if len(alphas) not in (1, max(1, self._outputs)):
-            raise ValueError(f"alpha has {len(alphas)} strengths for {max(1, self._outputs)} outputs: give one, or one for each.")
+            raise InputError(f"alpha has {len(alphas)} strengths for {max(1, self._outputs)} outputs: give one, or one for each.")
         each = [elastic(checked_strength("alpha", alpha, zero=True) / weight, 0.0) for alpha in alphas.tolist()]
         several = tuple(each) if len(each) > 1 else ()
         return Formulation(Squared(), each[0], FREE if self.fit_intercept else 0.0, 2.0 * weight, several, self.positive)

@@ -15,12 +15,13 @@ from sklearn.callback import with_callbacks
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_method_params, validate_data
 
-from fenchel.estimators.base import MATRICES
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.numeric import EPSILON
+from fenchel.estimators.linear_estimator import MATRICES
 from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.ridge import Ridge
 from fenchel.estimators.routing import Routing
 
-ROUNDING = float(np.finfo(float).eps)
 NOISE = 1e-14  # of the largest eigenvalue: smaller ones are rounding
 
 
@@ -98,7 +99,9 @@ class RidgeCV(Routing, Ridge):
             checked_strength("alphas", alpha, zero=self.cv is not None)
         for name in ("alpha_per_target", "store_cv_results"):
             if self.cv is not None and getattr(self, name):
-                raise ValueError(f"cv!=None and {name}=True are incompatible: it is for rows left out one by one, so leave cv=None.")
+                raise InputError(
+                    f"cv!=None and {name}=True are incompatible: it is for rows left out one by one, so leave ", Argument("cv", None), "."
+                )
         if self.cv is None:
             self.alpha_, self.best_score_ = self._leave_one_out(X, y, weight, alphas, of_scorer)
         else:
@@ -165,7 +168,7 @@ def leave_one_out(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray,
     for alpha in alphas:
         residual = Y - mean - T @ (projected / (values + alpha)[:, None])
         leverage = weight * (T**2 @ (1.0 / (values + alpha))) + share  # 0 for a row of no weight, which takes no part anyway
-        left = np.maximum(1.0 - leverage, ROUNDING)  # 0 where a row is fitted exactly, and nothing says how without it
+        left = np.maximum(1.0 - leverage, EPSILON)  # 0 where a row is fitted exactly, and nothing says how without it
         errors.append(residual / left[:, None])
     return np.array(errors)
 

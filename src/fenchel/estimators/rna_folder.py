@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from fenchel.estimators.structured import StructuredEstimator
-from fenchel.registry import checked_choice
-from fenchel.structured.base import LIKELIHOOD, MARGIN
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.validation import checked_choice
+from fenchel.estimators.structured_estimators import StructuredEstimator
 from fenchel.structured.rna import RnaFold
 from fenchel.structured.rna.model import checked_gamma
+from fenchel.structured.structured_model import LIKELIHOOD, MARGIN
 
 DECODERS = ("auto", "mea", "best")
 
@@ -41,7 +42,7 @@ class RnaFolder(StructuredEstimator):
     """
 
     kind: ClassVar[type] = RnaFold
-    usual: ClassVar[dict[str, float]] = {LIKELIHOOD: 0.03, MARGIN: 0.001}
+    default_strengths: ClassVar[dict[str, float]] = {LIKELIHOOD: 0.03, MARGIN: 0.001}
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class RnaFolder(StructuredEstimator):
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> RnaFolder:
         """Learn from sequences X and their structures Y: dot-bracket strings, lists of pairs or arrays of partners."""
         checked_choice("decode", self.decode, DECODERS)
-        checked_choice("loss", self.loss, self.usual)
+        checked_choice("loss", self.loss, self.default_strengths)
         checked_gamma(self.gamma)
         return self._learn(RnaFold(self.hairpin, self.missed, self.false), X, Y, self.loss, sample_weight)
 
@@ -95,5 +96,10 @@ class RnaFolder(StructuredEstimator):
         """The symmetric matrix of the probabilities that two bases of the sequence pair, after ``loss="likelihood"``."""
         check_is_fitted(self)
         if self.loss != LIKELIHOOD:
-            raise ValueError(f"loss={self.loss!r} learns scores that are no probabilities: give loss='likelihood' for those of pairs.")
+            raise InputError(
+                Argument("loss", self.loss),
+                " learns scores that are no probabilities: give ",
+                Argument("loss", "likelihood"),
+                " for those of pairs.",
+            )
         return self.model_.pair_probabilities(sequence, self.coef_)

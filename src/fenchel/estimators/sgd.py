@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from fenchel.estimators.base import Formulation
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.validation import checked_choice
 from fenchel.estimators.classification import Classifier, rest_normalised
 from fenchel.estimators.drop_in import SklearnParameters
-from fenchel.estimators.online import OnlineClassifier, OnlineRegressor
+from fenchel.estimators.linear_estimator import Formulation
+from fenchel.estimators.partial_fit import OnlineClassifier, OnlineRegressor
 from fenchel.estimators.penalties import RATIO_OF, checked_strength, elastic
 from fenchel.estimators.regression import Regressor
 from fenchel.losses import EpsilonInsensitive, Hinge, Huber, Logistic, SmoothHinge, Squared, SquaredEpsilonInsensitive, SquaredHinge
-from fenchel.problem import FREE
-from fenchel.registry import checked_choice
+from fenchel.problems.problem import FREE
 
 
 def regression_losses(epsilon: float) -> dict[str, tuple[Any, float]]:
@@ -49,7 +50,7 @@ def given_starts(coef: Any, intercept: Any, count: int, features: int, fit_inter
     parts = {"coef_init": (coef, (count, features)), "intercept_init": (intercept, (count, 1))}
     for name, (given, shape) in parts.items():
         if given is not None and np.size(given) != shape[0] * shape[1]:
-            raise ValueError(f"Provided {name} does not match dataset: it has shape {np.shape(given)}, give one of shape {shape}.")
+            raise InputError(f"Provided {name} does not match dataset: it has shape {np.shape(given)}, give one of shape {shape}.")
     w, b = (np.zeros(shape) if given is None else np.reshape(given, shape).astype(np.float64) for given, shape in parts.values())
     return list(np.column_stack([w, b]) if fit_intercept else w)
 
@@ -170,7 +171,12 @@ class SGDClassifier(_Sgd, OnlineClassifier, Classifier):
 
     def _formulation(self, weight: float, together: bool) -> Formulation:
         if self.loss == "perceptron":
-            raise ValueError("loss='perceptron' is smallest at w = 0, so there is nothing to minimise: use loss='hinge'.")
+            raise InputError(
+                Argument("loss", "perceptron"),
+                " is smallest at w = 0, so there is nothing to minimise: use ",
+                Argument("loss", "hinge"),
+                ".",
+            )
         known = {**CLASSIFICATION_LOSSES, **regression_losses(self.epsilon)}
         return self._sgd_formulation(*known[checked_choice("loss", self.loss, known)])
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from fenchel.estimators.base import Formulation
+from fenchel.core.validation import checked_choice
 from fenchel.estimators.classification import Classifier
 from fenchel.estimators.drop_in import SklearnParameters
+from fenchel.estimators.linear_estimator import Formulation
 from fenchel.estimators.penalties import RATIO_OF, checked_strength, elastic
 from fenchel.estimators.regression import Regressor
 from fenchel.losses import EpsilonInsensitive, Hinge, MulticlassHinge, SquaredEpsilonInsensitive, SquaredHinge
-from fenchel.registry import checked_choice
 
 
 def svm_formulation(loss: Any, doubled: bool, C: float, weight: float, l1_ratio: float, constant: float) -> Formulation:

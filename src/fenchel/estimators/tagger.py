@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from fenchel.estimators.running import users_line
-from fenchel.estimators.structured import StructuredEstimator, mixed_penalty
-from fenchel.registry import checked_choice
-from fenchel.structured.base import LIKELIHOOD, MARGIN
+from fenchel.core.errors import Argument, InputError, InputTypeError, users_line
+from fenchel.core.validation import checked_choice
+from fenchel.estimators.structured_estimators import StructuredEstimator, mixed_penalty
 from fenchel.structured.chain import Chain, token_features
 from fenchel.structured.chain.tags import checked_tags
+from fenchel.structured.structured_model import LIKELIHOOD, MARGIN
 
 MANY, OWN = 100, 0.3  # tokens, and the share of them with a tag of their own, from which tags are doubted
 NAMES = ("w", "pos")  # of the first columns; those after them are c2, c3, ...
@@ -103,7 +103,12 @@ class Tagger(StructuredEstimator):
         """For every sentence the probability of each tag of ``model_.tags`` at each token, after ``loss="likelihood"``."""
         check_is_fitted(self)
         if self.loss != LIKELIHOOD:
-            raise ValueError(f"loss={self.loss!r} learns scores that are no probabilities: give loss='likelihood' for marginals.")
+            raise InputError(
+                Argument("loss", self.loss),
+                " learns scores that are no probabilities: give ",
+                Argument("loss", "likelihood"),
+                " for marginals.",
+            )
         return self.model_.marginals(self._inputs(X), self.coef_)
 
     def _check_loaded(self) -> None:
@@ -111,9 +116,9 @@ class Tagger(StructuredEstimator):
         columns = getattr(self, "columns_", None)
         names = columns if isinstance(columns, list) else []
         if not (names and all(isinstance(name, str) for name in names) and len(set(names)) == len(names)):
-            raise ValueError("columns_ are no names of columns")
+            raise InputError("columns_ are no names of columns")
         if self.model_.attributes is None:
-            raise ValueError("model_ is a Chain of matrices, and not of text")
+            raise InputError("model_ is a Chain of matrices, and not of text")
 
 
 def columns_of(X: Any, width: int = 0) -> dict[str, list[list[str]]]:
@@ -123,15 +128,15 @@ def columns_of(X: Any, width: int = 0) -> dict[str, list[list[str]]]:
     {'w': [['A', 'dog']], 'pos': [['DT', 'NN']]}
     """
     if X is None or isinstance(X, str):
-        raise TypeError("X must be a list of sentences, each a list of tokens.")
+        raise InputTypeError("X must be a list of sentences, each a list of tokens.")
     whole = next((i for i, sentence in enumerate(X) if isinstance(sentence, str)), None)
     if whole is not None:
-        raise TypeError(f"sentence {whole} is a string: split it into tokens, for instance with str.split.")
+        raise InputTypeError(f"sentence {whole} is a string: split it into tokens, for instance with str.split.")
     sentences = [[tuple(token) if isinstance(token, (tuple, list)) else (token,) for token in sentence] for sentence in X]
     width = width or next((len(token) for sentence in sentences for token in sentence), 1)
     for i, sentence in enumerate(sentences):
         for t, token in enumerate(sentence):
             if len(token) != width or not all(isinstance(value, str) for value in token):
-                raise ValueError(f"sentence {i}, token {t}: {token!r} is no token of {width} strings, as the others are.")
+                raise InputError(f"sentence {i}, token {t}: {token!r} is no token of {width} strings, as the others are.")
     names = [NAMES[k] if k < len(NAMES) else f"c{k}" for k in range(width)]
     return {name: [[token[k] for token in sentence] for sentence in sentences] for k, name in enumerate(names)}

@@ -20,11 +20,13 @@ enough for the primal solvers; ``conjugate`` with ``smoothness`` (or ``dual_step
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
+from collections.abc import Mapping
 from typing import Any
 
-from fenchel import registry
+from fenchel.core.registry import members
 from fenchel.losses.absolute import Absolute
 from fenchel.losses.epsilon_insensitive import EpsilonInsensitive
 from fenchel.losses.hinge import Hinge
@@ -53,15 +55,19 @@ __all__ = [
     "Squared",
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
+    "losses",
 ]
 
 
-def losses() -> dict[str, Any]:
+@functools.cache
+def losses() -> Mapping[str, Any]:
     """Every loss of the package by name.
 
     >>> losses()["smooth-hinge"]
     <class 'fenchel.losses.smooth_hinge.SmoothHinge'>
     """
-    return registry.members(
-        sys.modules[__name__], lambda x: inspect.isclass(x) and hasattr(x, "labels") and "loss" not in getattr(x, "_fields", ())
-    )
+    return members(sys.modules[__name__], lambda x: inspect.isclass(x) and hasattr(x, "labels"))
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

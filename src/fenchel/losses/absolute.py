@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
-from fenchel.numeric import clip
+from fenchel.core.compiled import compiled
+from fenchel.core.numeric import clip
 
 
 @compiled

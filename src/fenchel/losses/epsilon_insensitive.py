@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
-from fenchel.numeric import clip, soft_threshold
+from fenchel.core.compiled import compiled
+from fenchel.core.errors import InputError
+from fenchel.core.numeric import clip, soft_threshold
 
 
 @compiled
@@ -27,7 +28,7 @@ class EpsilonInsensitive(NamedTuple):
 
     def check(self):
         if not 0.0 <= self.epsilon < math.inf:
-            raise ValueError(f"EpsilonInsensitive(epsilon={self.epsilon}): the tolerance must not be negative.")
+            raise InputError(f"EpsilonInsensitive(epsilon={self.epsilon}): the tolerance must not be negative.")
 
     def value(self, z, y):
         return max(0.0, abs(z - y) - self.epsilon)

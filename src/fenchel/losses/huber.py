@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from fenchel.compiled import compiled
-from fenchel.numeric import clip
+from fenchel.core.compiled import compiled
+from fenchel.core.errors import InputError
+from fenchel.core.numeric import clip
 
 
 @compiled
@@ -25,7 +26,7 @@ class Huber(NamedTuple):
 
     def check(self):
         if not (self.delta > 0.0 and math.isfinite(self.delta)):
-            raise ValueError(f"Huber(delta={self.delta}): delta must be positive and finite.")
+            raise InputError(f"Huber(delta={self.delta}): delta must be positive and finite.")
 
     def value(self, z, y):
         r = abs(z - y)

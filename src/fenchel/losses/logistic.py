@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from fenchel.compiled import compiled
-from fenchel.numeric import log1pexp, sigmoid, xlogx
+from fenchel.core.compiled import compiled
+from fenchel.core.numeric import log1pexp, sigmoid, xlogx
 
 LARGEST = 745.0  # e^−745 is the smallest number above 0
 NEWTON_STEPS = 200  # a ceiling; three or four steps are usual

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
-from fenchel.numeric import project_to_simplex
+from fenchel.core.compiled import compiled
+from fenchel.core.numeric import project_to_simplex
 
 FEASIBLE = 1e-11  # rounding allowed in Σp = 1
 

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
-from fenchel.numeric import clip
+from fenchel.core.compiled import compiled
+from fenchel.core.errors import InputError
+from fenchel.core.numeric import clip
 
 
 @compiled
@@ -27,7 +28,7 @@ class Quantile(NamedTuple):
 
     def check(self):
         if not 0.0 < self.tau < 1.0:
-            raise ValueError(f"Quantile(tau={self.tau}): tau must lie strictly between 0 and 1.")
+            raise InputError(f"Quantile(tau={self.tau}): tau must lie strictly between 0 and 1.")
 
     def value(self, z, y):
         r = y - z

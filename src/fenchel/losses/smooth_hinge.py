@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from fenchel.compiled import compiled
-from fenchel.numeric import clip
+from fenchel.core.compiled import compiled
+from fenchel.core.errors import InputError
+from fenchel.core.numeric import clip
 
 
 @compiled
@@ -28,7 +29,7 @@ class SmoothHinge(NamedTuple):
 
     def check(self):
         if not (self.gamma > 0.0 and math.isfinite(self.gamma)):
-            raise ValueError(f"SmoothHinge(gamma={self.gamma}): gamma must be positive and finite; gamma = 0 is Hinge().")
+            raise InputError(f"SmoothHinge(gamma={self.gamma}): gamma must be positive and finite; gamma = 0 is Hinge().")
 
     def value(self, z, y):
         slack = max(0.0, 1.0 - y * z)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
+from fenchel.core.errors import InputError
 from fenchel.losses.multiclass_hinge import simplex_of, simplex_step, value_by_derivative
 
 
@@ -29,7 +30,7 @@ class SmoothMulticlassHinge(NamedTuple):
 
     def check(self):
         if not (self.gamma > 0.0 and math.isfinite(self.gamma)):
-            raise ValueError(
+            raise InputError(
                 f"SmoothMulticlassHinge(gamma={self.gamma}): gamma must be positive and finite; gamma = 0 is MulticlassHinge()."
             )
 

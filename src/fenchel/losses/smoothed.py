@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
 from fenchel.losses.multiclass_hinge import value_by_derivative
 
 
@@ -22,6 +22,10 @@ class Smoothed(NamedTuple):
 
     loss: Any
     gamma: float
+
+    @property
+    def internal(self):
+        return True  # made by solvers, never asked for by name
 
     @property
     def labels(self):
@@ -51,6 +55,10 @@ class SmoothedVector(NamedTuple):
 
     loss: Any
     gamma: float
+
+    @property
+    def internal(self):
+        return True  # made by solvers, never asked for by name
 
     @property
     def labels(self):

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
+from fenchel.core.numeric import TINY, log_sum_exp, xlogx
 from fenchel.losses.multiclass_hinge import simplex_of
-from fenchel.numeric import TINY, log_sum_exp, xlogx
 
 NEWTON_STEPS = 50
 

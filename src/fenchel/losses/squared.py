@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
 
 
 @compiled

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from fenchel.compiled import compiled
-from fenchel.numeric import soft_threshold
+from fenchel.core.compiled import compiled
+from fenchel.core.errors import InputError
+from fenchel.core.numeric import soft_threshold
 
 
 @compiled
@@ -25,7 +26,7 @@ class SquaredEpsilonInsensitive(NamedTuple):
 
     def check(self):
         if not 0.0 <= self.epsilon < math.inf:
-            raise ValueError(f"SquaredEpsilonInsensitive(epsilon={self.epsilon}): the tolerance must not be negative.")
+            raise InputError(f"SquaredEpsilonInsensitive(epsilon={self.epsilon}): the tolerance must not be negative.")
 
     def value(self, z, y):
         return 0.5 * max(0.0, abs(z - y) - self.epsilon) ** 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
 
 
 @compiled

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
 
 
 @compiled
@@ -17,6 +17,10 @@ class StepRule(NamedTuple):
 
     loss: Any
     gamma: float
+
+    @property
+    def internal(self):
+        return True  # made by solvers, never asked for by name
 
     @property
     def labels(self):
@@ -44,6 +48,10 @@ class VectorStepRule(NamedTuple):
 
     loss: Any
     gamma: float
+
+    @property
+    def internal(self):
+        return True  # made by solvers, never asked for by name
 
     @property
     def labels(self):

@@ -11,7 +11,7 @@ weights (the property ``separable`` is True) it says what it does to weight numb
     with_l2(extra)             Ω + extra/2·‖w‖²
 
 Otherwise weights meet in one sum S = Σ mass(v_j), and w_j = factor(S)·image(v_j), both relative to a ``reference`` that
-the largest |v| sets and |v| > ``outgrown`` makes obsolete: see :class:`fenchel.weights.Coupled`;
+the largest |v| sets and |v| > ``outgrown`` makes obsolete: see :class:`fenchel.linalg.weights.Coupled`;
 ``value(w)``, ``conjugate(v)`` and ``gradient(w, out)`` take whole vectors, and ``dual_order()`` names the norm ‖·‖_q dual
 to the one Ω is strongly convex in. ``strong_convexity()`` is 0 for a regularizer that is not; it then has
 ``reach(objective, n)``, how far from 0 a w can lie whose objective is at most the given one, and ``domain_scale(v)``, the
@@ -23,25 +23,32 @@ The property ``smooth`` is true where Ω is differentiable everywhere.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
+from collections.abc import Mapping
 from typing import Any
 
-from fenchel import registry
+from fenchel.core.registry import members
 from fenchel.regularizers.box import Box, Linear
-from fenchel.regularizers.elastic_net import ElasticNet
 from fenchel.regularizers.entropy import Entropy
 from fenchel.regularizers.l1 import L1
+from fenchel.regularizers.l1l2 import L1L2
 from fenchel.regularizers.l2 import L2
 from fenchel.regularizers.squared_lp import SquaredLp
 
-__all__ = ["L1", "L2", "Box", "ElasticNet", "Entropy", "Linear", "SquaredLp"]
+__all__ = ["L1", "L1L2", "L2", "Box", "Entropy", "Linear", "SquaredLp", "regularizers"]
 
 
-def regularizers() -> dict[str, Any]:
+@functools.cache
+def regularizers() -> Mapping[str, Any]:
     """Every regularizer of the package by name.
 
     >>> sorted(regularizers())
-    ['box', 'elastic-net', 'entropy', 'l1', 'l2', 'squared-lp']
+    ['box', 'entropy', 'l1', 'l1-l2', 'l2', 'squared-lp']
     """
-    return registry.members(sys.modules[__name__], lambda x: inspect.isclass(x) and hasattr(x, "separable"))
+    return members(sys.modules[__name__], lambda x: inspect.isclass(x) and hasattr(x, "separable"))
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

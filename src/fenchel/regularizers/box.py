@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import Vector, compiled
-from fenchel.numeric import clip
+from fenchel.core.compiled import Vector, compiled
+from fenchel.core.errors import InputError
+from fenchel.core.numeric import clip
 from fenchel.regularizers.l2 import L2
 
 
@@ -58,7 +59,7 @@ class Linear(NamedTuple):
 
     def check(self):
         if not np.isfinite(self.slope).all():
-            raise ValueError("Linear(slope): every slope must be a finite number.")
+            raise InputError("Linear(slope): every slope must be a finite number.")
 
     def at(self, j):
         return self.slope[j] if self.slope.shape[0] > 1 else self.slope[0]
@@ -102,18 +103,16 @@ class Box(NamedTuple):
 
     def check(self):
         if self.lower.size != self.upper.size and 1 not in (self.lower.size, self.upper.size):
-            raise ValueError(f"Box has {self.lower.size} lower and {self.upper.size} upper bounds: give as many of both, or one for all.")
+            raise InputError(f"Box has {self.lower.size} lower and {self.upper.size} upper bounds: give as many of both, or one for all.")
         # NaN fails every comparison
         if not ((self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)).all():
-            raise ValueError("Box(lower, upper): every lower bound must be a number not above its upper bound.")
+            raise InputError("Box(lower, upper): every lower bound must be a number not above its upper bound.")
         if isinstance(self.penalty, Box):
-            raise ValueError("Box takes no other box as its penalty: give the tighter of the bounds.")
+            raise InputError("Box takes no other box as its penalty: give the tighter of the bounds.")
         if not getattr(self.penalty, "separable", isinstance(self.penalty, (NoPenalty, Linear))):
-            raise ValueError(
-                f"Box takes a penalty that is a sum over weights, such as L2 or ElasticNet; {type(self.penalty).__name__} is not."
-            )
+            raise InputError(f"Box takes a penalty that is a sum over weights, such as L2 or L1L2; {type(self.penalty).__name__} is not.")
         if isinstance(self.penalty, (NoPenalty, Linear)) and not self.bounded():
-            raise ValueError(
+            raise InputError(
                 "Box without a penalty that grows needs finite bounds, or no certificate exists: give them, or a penalty such as L2(1e-6)."
             )
 

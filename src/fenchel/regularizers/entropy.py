@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
-from fenchel.numeric import TINY
-from fenchel.regularizers.checks import positive
+from fenchel.core.compiled import compiled
+from fenchel.core.errors import InputError
+from fenchel.core.numeric import TINY
+from fenchel.regularizers.parameters import positive
 
 OUTGROWN = 30.0  # how far v/strength may outgrow the size its images are kept relative to, in powers of e
 NEWTON_STEPS = 100
@@ -69,7 +70,7 @@ class Entropy(NamedTuple):
     def check(self):
         positive(self, "strength")
         if not (self.radius > 0.0 and math.isfinite(self.radius)):
-            raise ValueError(f"Entropy(radius={self.radius:g}): the radius must be positive and finite.")
+            raise InputError(f"Entropy(radius={self.radius:g}): the radius must be positive and finite.")
 
     def value(self, w):
         norm = 0.0

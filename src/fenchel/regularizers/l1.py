@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
-from fenchel.numeric import TINY, soft_threshold
-from fenchel.regularizers.checks import positive
-from fenchel.regularizers.elastic_net import ElasticNet
+from fenchel.core.compiled import compiled
+from fenchel.core.numeric import TINY, soft_threshold
+from fenchel.regularizers.l1l2 import L1L2
+from fenchel.regularizers.parameters import positive
 
 
 @compiled
@@ -50,7 +50,7 @@ class L1(NamedTuple):
         return 0.0
 
     def with_l2(self, extra):
-        return ElasticNet(extra, self.l1)
+        return L1L2(l1=self.l1, l2=extra)
 
     def reach(self, objective, n):
         """A bound on ‖w‖₂ of any w whose objective is at most the given one."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from fenchel.compiled import compiled
-from fenchel.regularizers.checks import positive
+from fenchel.core.compiled import compiled
+from fenchel.regularizers.parameters import positive
 
 
 @compiled

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
-from fenchel.numeric import TINY, power
-from fenchel.regularizers.checks import positive
+from fenchel.core.compiled import compiled
+from fenchel.core.errors import InputError
+from fenchel.core.numeric import TINY, power
+from fenchel.regularizers.parameters import positive
 
 OUTGROWN = 16.0  # how far v may outgrow the size its images are kept relative to
 DIGITS = 200.0  # and how many powers of ten that may cost in v^q
@@ -56,9 +57,9 @@ class SquaredLp(NamedTuple):
     def check(self):
         positive(self, "strength")
         if not 1.0 < self.p <= 2.0:
-            raise ValueError(f"SquaredLp(p={self.p:g}): p must lie in (1, 2]; for p = 1 use L1.")
+            raise InputError(f"SquaredLp(p={self.p:g}): p must lie in (1, 2]; for p = 1 use L1.")
         if not self.radius > 0.0:
-            raise ValueError(f"SquaredLp(radius={self.radius:g}): the radius must be positive.")
+            raise InputError(f"SquaredLp(radius={self.radius:g}): the radius must be positive.")
 
     def dual_p(self):
         return self.p / (self.p - 1.0)

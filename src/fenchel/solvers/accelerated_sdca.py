@@ -33,18 +33,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from fenchel.core.errors import InputError
+from fenchel.linalg.weights import read_weights, weights_of
 from fenchel.losses.smoothed import Smoothed, SmoothedVector
-from fenchel.numeric import block_shuffled
-from fenchel.problem import Problem
-from fenchel.result import Iterate
-from fenchel.solvers.base import bounded_below, dual_steps, separable, smooth_or_smoothable, solver
-from fenchel.solvers.sdca import curvatures, sdca, sdca_pass, sdca_vector_pass, start_alpha, with_dual_step
-from fenchel.weights import read_weights, weights_of
+from fenchel.problems.problem import Problem
+from fenchel.problems.result import Iterate
+from fenchel.problems.row_order import block_shuffled
+from fenchel.solvers.declaration import bounded_below, dual_steps, separable, smooth_or_smoothable, solver
+from fenchel.solvers.sdca import dual_curvatures, sdca, sdca_pass, sdca_vector_pass, start_alpha, with_dual_step
 
 VARIANTS = ("faithful", "practical")
 WORTH_IT = 10.0  # the least R²/(λγm) that acceleration is for
 LEAST = 1e-12  # a floor for accuracies: tol = 0 asks for more than floating point has
-ROUNDING = 1e-15  # of a sum relative to its terms, times the root of their number
+SUM_ERROR = 1e-15  # of a sum relative to its terms, times the root of their number
 GROWN = 1.2  # how much ‖w − y‖² may grow before momentum starts over
 CROWDED_PULL = 3.0  # rows that share most coordinates undo one another's steps: hold them closer to y
 
@@ -55,7 +56,7 @@ def accelerated_sdca(
 ) -> Iterator[Iterate]:
     """Accelerated proximal SDCA: for weak regularization, where plain SDCA slows down."""
     if variant not in VARIANTS:
-        raise ValueError(f"accelerated-sdca has no variant {variant!r}: choose 'faithful' or 'practical'.")
+        raise InputError(f"accelerated-sdca has no variant {variant!r}: choose 'faithful' or 'practical'.")
     if variant == "practical" or problem.free:
         return practical(with_dual_step(problem), start, rng)
     reduced = with_dual_step(smooth(strongly_convex(problem, accuracy), accuracy))
@@ -101,9 +102,9 @@ def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator)
     """One inner pass per outer step, momentum by Nesterov's rule with restarts."""
     smoothness = problem.loss.smoothness()
     has_corners = math.isinf(smoothness)
-    R2 = float(problem.share @ problem.row_norms**2) or 1.0
+    R2 = float(problem.row_weights @ problem.row_norms**2) or 1.0
     kappa = R2 / problem.m * (1.0 if has_corners else smoothness)
-    if problem.design.crowded:
+    if problem.design.overlapping:
         kappa *= CROWDED_PULL
     inner = Inner(problem, kappa, start, rng)
     mu = problem.regularizer.strong_convexity() / 2.0
@@ -123,7 +124,7 @@ def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator)
 
 def largest_norm(problem: Problem) -> float:
     """R = max √s_i·‖x_i‖"""
-    return float((np.sqrt(problem.share * problem.m) * problem.row_norms).max())
+    return float((np.sqrt(problem.row_weights * problem.m) * problem.row_norms).max())
 
 
 class Inner:
@@ -138,7 +139,7 @@ class Inner:
         self.y, self.w_old = self.state.get("y", origin), self.state.get("w_old", origin)
         self.passes, self.accesses = 0, 0
         self._pulled = problem.replace(regularizer=problem.regularizer.with_l2(kappa))
-        self._q = curvatures(self._pulled)
+        self._q = dual_curvatures(self._pulled)
 
     def run_pass(self) -> np.ndarray:
         """One pass of Prox-SDCA; the weights it ends with."""
@@ -146,7 +147,7 @@ class Inner:
         u = weights_of(self._pulled.regularizer, (self.v + self.kappa * self.y).reshape(-1))
         step = sdca_vector_pass if problem.vector_valued else sdca_pass
         order = block_shuffled(problem.m, self.rng)
-        self.accesses += step(problem.design.rows, problem.y, problem.share, problem.loss, u, self.alpha, self._q, order)
+        self.accesses += step(problem.design.rows, problem.y, problem.row_weights, problem.loss, u, self.alpha, self._q, order)
         self.passes += 1
         self.v = u.v.reshape(problem.shape) - self.kappa * self.y
         self.w = read_weights(u).reshape(problem.shape)
@@ -168,7 +169,7 @@ class Inner:
             self._pulled.penalty_conjugate(u.reshape(-1)),
             -0.5 * self.kappa * float(np.sum(self.y**2)),
         )
-        return sum(terms), ROUNDING * math.sqrt(self.problem.m + self.problem.n) * sum(map(abs, terms))
+        return sum(terms), SUM_ERROR * math.sqrt(self.problem.m + self.problem.n) * sum(map(abs, terms))
 
     def move(self, beta: float) -> None:
         """y ← w + β(w − w_old)"""

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
-from fenchel.online.descent import DescentRun, balancing, checked_radius, first_memory
-from fenchel.result import Iterate
-from fenchel.solvers.base import ridge, solver
+from fenchel.core.compiled import compiled
+from fenchel.problems.result import Iterate
+from fenchel.solvers._online.subgradient_descent import DescentRun, balancing, checked_radius, first_memory
+from fenchel.solvers.declaration import ridge, solver
 
 LENGTHS = 50.0
 

@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.compiled import kernel
-from fenchel.numeric import row_order
-from fenchel.result import Iterate
-from fenchel.solvers.base import ridge, solver
-from fenchel.weights import Plain, untouched
+from fenchel.core.compiled import kernel
+from fenchel.linalg.weights import Plain, untouched
+from fenchel.problems.result import Iterate
+from fenchel.problems.row_order import row_order
+from fenchel.solvers.declaration import ridge, solver
 
 
 def margin(problem: Any) -> str | None:
@@ -37,7 +37,7 @@ def margin(problem: Any) -> str | None:
 
 
 @kernel
-def ascend(examples, loss, share, l2, order, starts, b, mu, v, slope, owed, k):
+def ascend(examples, loss, row_weights, l2, order, starts, b, mu, v, slope, owed, k):
     """Frank–Wolfe steps on the examples of ``order``, after k others; owed[j] = Σ_k S_{k−1}·(change of v_j in step k), S_k = 1 + … + k."""
     for i in order:
         mine = mu[starts[i] : starts[i + 1]]
@@ -47,7 +47,7 @@ def ascend(examples, loss, share, l2, order, starts, b, mu, v, slope, owed, k):
             delta[p] -= mine[p]
         examples.add(i, 1.0, delta, slope)
         gain = rise + examples.dot(i, delta, v) / l2
-        size = share[i] * slope.square()
+        size = row_weights[i] * slope.square()
         gamma = min(1.0, l2 * gain / size) if size > 0.0 else 1.0
         if gain > 0.0:
             b[i] += gamma * rise
@@ -55,7 +55,7 @@ def ascend(examples, loss, share, l2, order, starts, b, mu, v, slope, owed, k):
                 mine[p] += gamma * delta[p]
             for e in range(slope.found[0]):
                 j = slope.which[e]
-                change = -gamma * share[i] * slope.v[j]
+                change = -gamma * row_weights[i] * slope.v[j]
                 v[j] += change
                 owed[j] += 0.5 * k * (k + 1.0) * change
         slope.clear()
@@ -63,10 +63,10 @@ def ascend(examples, loss, share, l2, order, starts, b, mu, v, slope, owed, k):
 
 
 @kernel
-def image(examples, share, starts, mu, out):
+def image(examples, row_weights, starts, mu, out):
     """v = −(1/m) Σ_i s_i·A_i·μ_i"""
-    for i in range(share.shape[0]):
-        examples.add(i, -share[i], mu[starts[i] : starts[i + 1]], out)
+    for i in range(row_weights.shape[0]):
+        examples.add(i, -row_weights[i], mu[starts[i] : starts[i + 1]], out)
 
 
 class Dual:
@@ -84,13 +84,13 @@ class Dual:
     def fresh_image(self) -> np.ndarray:
         """v as it follows from the mixtures, without the rounding of many steps."""
         v = np.zeros(self.problem.n)
-        image(self.problem.examples, self.problem.share, self.starts, self.mu, Plain(v))
+        image(self.problem.examples, self.problem.row_weights, self.starts, self.mu, Plain(v))
         return v
 
     def ascend(self, order: np.ndarray) -> None:
         """One step on each of these examples."""
         problem = self.problem
-        common = (problem.examples, problem.loss, problem.share, self.l2, order, self.starts)
+        common = (problem.examples, problem.loss, problem.row_weights, self.l2, order, self.starts)
         ascend(*common, self.b, self.mu, self.v, self.slope, self.owed, float(self.steps))
         self.steps += len(order)
 
@@ -101,7 +101,7 @@ class Dual:
     @property
     def objective(self) -> float:
         """D(α)"""
-        return float(self.problem.share @ self.b) - float(self.v @ self.v) / (2.0 * self.l2)
+        return float(self.problem.row_weights @ self.b) - float(self.v @ self.v) / (2.0 * self.l2)
 
     @property
     def average(self) -> np.ndarray:

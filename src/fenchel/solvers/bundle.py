@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.bundle.search import Search
-from fenchel.result import Iterate
-from fenchel.solvers.base import ridge, solver
+from fenchel.problems.result import Iterate
+from fenchel.solvers._bundle.bundle_state import BundleState
+from fenchel.solvers.declaration import ridge, solver
 
 
 @solver("bundle", needs=(ridge,), structured=True)
@@ -26,7 +26,7 @@ def bundle(
     problem: Any, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, planes: int | None = None
 ) -> Iterator[Iterate]:
     """Cutting planes, one pass each: any loss, ridge penalty that is not weak; ``planes`` is how many are kept at most."""
-    search = Search(problem, start, accuracy, planes)
+    search = BundleState(problem, start, accuracy, planes)
     while not search.done:
         search.look()
         search.next = search.raise_bound()

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fenchel.coordinate.descent import Descent
-from fenchel.problem import Problem
-from fenchel.result import Iterate
-from fenchel.solvers.base import known_smoothness, separable, solver
+from fenchel.problems.problem import Problem
+from fenchel.problems.result import Iterate
+from fenchel.solvers._coordinate.coordinate_descent import CoordinateDescent
+from fenchel.solvers.declaration import known_smoothness, separable, solver
 
 
 @solver("cyclic-cd", needs=(known_smoothness, separable))
@@ -21,7 +21,7 @@ def cyclic_cd(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, beta: str = "column"
 ) -> Iterator[Iterate]:
     """Cyclic coordinate descent: smooth losses, with any regularizer that is a sum over weights."""
-    descent = Descent(problem, start, beta)
+    descent = CoordinateDescent(problem, start, beta)
     every = np.arange(problem.n)
     while True:
         descent.step(every)

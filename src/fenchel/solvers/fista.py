@@ -17,12 +17,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fenchel.problem import Problem
-from fenchel.result import Iterate
-from fenchel.solvers.base import separable, smooth_loss, solver
+from fenchel.problems.problem import Problem
+from fenchel.problems.result import Iterate
+from fenchel.solvers.declaration import separable, smooth_loss, solver
 
 GROW, SHRINK = 2.0, 0.9
-ROUNDING = 1e-12  # slack of the sufficient-decrease test, relative to f: differences below it are rounding
+DECREASE_SLACK = 1e-12  # slack of the sufficient-decrease test, relative to f: differences below it are rounding
 
 
 @solver("fista", needs=(smooth_loss, separable), structured=True)
@@ -45,7 +45,7 @@ def fista(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, 
             accesses += problem.entries
             step = (w - u).reshape(-1)
             model = f_u - v.reshape(-1) @ step + 0.5 * L * step @ step
-            if problem.mean_loss(z) <= model + ROUNDING * abs(f_u) or not math.isfinite(L):
+            if problem.mean_loss(z) <= model + DECREASE_SLACK * abs(f_u) or not math.isfinite(L):
                 break
             L *= GROW
         L = L if math.isfinite(L) else first_curvature(problem)
@@ -65,4 +65,4 @@ def fista(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, 
 def first_curvature(problem: Problem) -> float:
     """Where to begin the search for L: a tenth of the bound that the row norms give, or of the squared loss's."""
     bound = problem.smoothness
-    return 0.1 * max(bound if math.isfinite(bound) else float(problem.row_norms**2 @ problem.share), 1e-300)
+    return 0.1 * max(bound if math.isfinite(bound) else float(problem.row_norms**2 @ problem.row_weights), 1e-300)

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled, kernel
-from fenchel.coordinate.descent import Descent
-from fenchel.problem import Problem
-from fenchel.result import Iterate
-from fenchel.solvers.base import known_smoothness, separable, solver
-from fenchel.weights import Plain
+from fenchel.core.compiled import compiled, kernel
+from fenchel.linalg.weights import Plain
+from fenchel.problems.problem import Problem
+from fenchel.problems.result import Iterate
+from fenchel.solvers._coordinate.coordinate_descent import CoordinateDescent
+from fenchel.solvers.declaration import known_smoothness, separable, solver
 
 ANEW = 10  # passes after which g is computed anew, against the drift of its sums
 
@@ -86,7 +86,7 @@ def guaranteed(regularizer, w, g, beta, j):
 
 
 @kernel
-def greedy_steps(lines, followed, regularizer, w, beta, budget):
+def greedy_steps(columns, followed, regularizer, w, beta, budget):
     """Steps until they have read as much as the budget; whether any was left to take."""
     g = followed.g.v
     while followed.accesses[0] < budget:
@@ -98,13 +98,13 @@ def greedy_steps(lines, followed, regularizer, w, beta, budget):
         if chosen < 0:
             return False
         w[chosen] += step
-        lines.add(chosen, step, followed)
-        followed.accesses[0] += lines.count(chosen)
+        columns.add(chosen, step, followed)
+        followed.accesses[0] += columns.count(chosen)
     return True
 
 
 @kernel
-def greedy_vector_steps(lines, followed, regularizer, w, beta, budget):
+def greedy_vector_steps(columns, followed, regularizer, w, beta, budget):
     """The same for K outputs: all of a feature's weights at once."""
     K = w.shape[1]
     g = followed.g.v
@@ -123,15 +123,15 @@ def greedy_vector_steps(lines, followed, regularizer, w, beta, budget):
             e = chosen * K + k
             steps[k] = guaranteed(regularizer, w[chosen, k], g[e], beta[chosen], e)[0]
             w[chosen, k] += steps[k]
-        lines.adds(chosen, steps, followed)
-        followed.accesses[0] += lines.count(chosen)
+        columns.adds(chosen, steps, followed)
+        followed.accesses[0] += columns.count(chosen)
     return True
 
 
 @solver("gcd", needs=(known_smoothness, separable))
 def gcd(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, beta: str = "column") -> Iterator[Iterate]:
     """Greedy coordinate descent: smooth losses, with any regularizer that is a sum over weights."""
-    descent = Descent(problem, start, beta)
+    descent = CoordinateDescent(problem, start, beta)
     tally = np.array([descent.accesses])
     steps: Any = greedy_vector_steps if problem.vector_valued else greedy_steps
     some_left = True
@@ -141,7 +141,7 @@ def gcd(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, ac
         common = (descent.slopes(), problem.design.rows, Plain(-v.reshape(-1)), tally)
         followed: Any = VectorFollowed(*common, np.empty(problem.outputs)) if problem.vector_valued else Followed(*common)
         for _ in range(ANEW):
-            some_left = steps(descent.lines, followed, problem.regularizer, descent.w, descent.beta, tally[0] + problem.design.nnz)
+            some_left = steps(descent.columns, followed, problem.regularizer, descent.w, descent.beta, tally[0] + problem.design.nnz)
             descent.accesses = int(tally[0])
             yield descent.iterate()
             if not some_left:

@@ -6,8 +6,9 @@ asks for α in boxes. With multipliers π, ρ of its two sides, z = Xw and the a
     ρ − π = t − z,     π·(α − l) = μ,     ρ·(u − α) = μ,     l2·w = (1/m)·Xᵀ(sα)
 
 and a step of Newton's method towards a smaller μ is, all but one eliminated, a system of the kind that smooth losses have
-(:mod:`fenchel.curvature`), with weights h = s/(mθ), θ = π/(α − l) + ρ/(u − α). M. Ferris and T. Munson, *Interior-point methods
-for massive support vector machines*, SIAM J. Optimization 2002. Some twenty to forty steps, whatever the strength and the scaling.
+(:mod:`fenchel.solvers._second_order.newton_equations`), with weights h = s/(mθ), θ = π/(α − l) + ρ/(u − α). M. Ferris and T. Munson,
+*Interior-point methods for massive support vector machines*, SIAM J. Optimization 2002. Some twenty to forty steps, whatever the strength
+and the scaling.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fenchel.curvature import newton_equations
-from fenchel.problem import Problem
-from fenchel.result import Iterate
-from fenchel.solvers.base import ridge_throughout, solver
+from fenchel.problems.problem import Problem
+from fenchel.problems.result import Iterate
+from fenchel.solvers._second_order.newton_equations import newton_equations
+from fenchel.solvers.declaration import ridge_throughout, solver
 
 SHRINK, CAUTIOUS = 0.1, 0.4  # what is to be left of μ after a step; more of it after a step that was cut short
 WHOLE = 0.9  # a step that was not
@@ -42,9 +43,9 @@ class Side:
         self.alpha = 0.5 * (low + high)
         self.pi, self.rho = size + np.maximum(-r, 0.0), size + np.maximum(r, 0.0)
 
-    def complementarity(self, share: np.ndarray) -> float:
+    def complementarity(self, row_weights: np.ndarray) -> float:
         """The weighted mean of π·(α − l) + ρ·(u − α), what is left of the gap."""
-        return float(share @ (self.pi * (self.alpha - self.low) + self.rho * (self.high - self.alpha)))
+        return float(row_weights @ (self.pi * (self.alpha - self.low) + self.rho * (self.high - self.alpha)))
 
     def prepare(self, z: np.ndarray, mu: float) -> None:
         """What Newton's equations need: θ, and the α they would aim at if z stayed."""
@@ -88,10 +89,10 @@ def interior_point(problem: Problem, *, start: Iterate | None, rng: np.random.Ge
     while True:
         alpha = np.sum([side.alpha for side in sides], axis=0)
         yield Iterate(w, passes, 2 * (passes + 1) * problem.design.nnz, alpha, z=z)
-        mu = shrink * sum(side.complementarity(problem.share) for side in sides) / (2 * len(sides))
+        mu = shrink * sum(side.complementarity(problem.row_weights) for side in sides) / (2 * len(sides))
         for side in sides:
             side.prepare(z, mu)
-        h = problem.share * np.sum([1.0 / side.theta for side in sides], axis=0)
+        h = problem.row_weights * np.sum([1.0 / side.theta for side in sides], axis=0)
         gradient = problem.penalty_gradient(w) - problem.adjoint(alpha + np.sum([side.pull for side in sides], axis=0))
         d, taken = equations.solve(h, gradient, 0.0)
         Xd = problem.predict(d)

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.problem import Problem
-from fenchel.result import Iterate
-from fenchel.solvers.base import smooth_loss, solver
+from fenchel.problems.problem import Problem
+from fenchel.problems.result import Iterate
+from fenchel.solvers.declaration import smooth_loss, solver
 
 
 def smooth_regularizer(problem: Problem) -> str | None:

@@ -4,8 +4,8 @@
 
 with t halved until P falls by a share of what its slope promises (Armijo). Predictions are linear in w, so a trial of t costs
 no product with X. Of the squared loss one step is the solution: this is also the direct method for ridge regression.
-The equations: :mod:`fenchel.curvature`; solved inexactly where that pays, as in C.-J. Lin, R. Weng and S. Keerthi,
-*Trust region Newton method for large-scale logistic regression*, JMLR 2008.
+The equations: :mod:`fenchel.solvers._second_order.newton_equations`; solved inexactly where that pays, as in C.-J. Lin, R. Weng
+and S. Keerthi, *Trust region Newton method for large-scale logistic regression*, JMLR 2008.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.compiled import kernel
-from fenchel.curvature import conjugate_gradients, newton_equations, penalties
+from fenchel.core.compiled import kernel
+from fenchel.core.numeric import EPSILON
 from fenchel.losses import Squared
-from fenchel.problem import Problem
-from fenchel.result import Iterate
-from fenchel.solvers.base import ridge_throughout, smooth_loss, solver
+from fenchel.problems.problem import Problem
+from fenchel.problems.result import Iterate
+from fenchel.solvers._second_order.newton_equations import conjugate_gradients, newton_equations, penalties
+from fenchel.solvers.declaration import ridge_throughout, smooth_loss, solver
 
 EXACT = 1e-6  # of the gradient: what conjugate gradients may leave of the equations of least squares
 STEEP = 1e-4  # what a step has to keep of the decrease its slope promises
-ROUNDING = 4.0 * float(np.finfo(float).eps)  # of P: a smaller change is none
+UNCHANGED = 4.0 * EPSILON  # of P: a smaller change is none
 FALLING = 0.5  # of the gradient before: a step that is worth another, even where P does not tell them apart
 SHORT, SHORTEST = 1e-3, 1e-15  # steps that speak of a poor model, and that are not worth taking
 
@@ -37,23 +38,23 @@ def second_derivatives(problem: Problem) -> str | None:
 
 
 @kernel
-def curvatures(loss, z, y, share, h):
+def row_curvatures(loss, z, y, row_weights, h):
     """h_i = s_i φ''(z_i)/m"""
     for i in range(z.shape[0]):
-        h[i] = share[i] * loss.curvature(z[i], y[i])
+        h[i] = row_weights[i] * loss.curvature(z[i], y[i])
 
 
 @kernel
-def class_curvatures(loss, z, y, share, d, out):
+def class_curvatures(loss, z, y, row_weights, d, out):
     """out_i = s_i φ''(z_i)·d_i/m, a vector each"""
     for i in range(z.shape[0]):
         loss.curvature_times(z[i], y[i], d[i], out[i])
         for k in range(z.shape[1]):
-            out[i, k] *= share[i]
+            out[i, k] *= row_weights[i]
 
 
 @kernel
-def mean_curvatures(loss, z, y, share, h):
+def mean_curvatures(loss, z, y, row_weights, h):
     """h_i = s_i/m times the mean of the diagonal of φ''(z_i)"""
     K = z.shape[1]
     d, out = np.zeros(K), np.empty(K)
@@ -63,7 +64,7 @@ def mean_curvatures(loss, z, y, share, h):
             d[k] = 1.0
             loss.curvature_times(z[i], y[i], d, out)
             d[k] = 0.0
-            h[i] += share[i] * out[k] / K
+            h[i] += row_weights[i] * out[k] / K
 
 
 @solver("newton", needs=(smooth_loss, second_derivatives, ridge_throughout))
@@ -97,14 +98,14 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
 
 def directions(problem: Problem, equations: Any, z: np.ndarray, gradient: np.ndarray, forcing: float) -> Iterator[tuple[np.ndarray, int]]:
     """The Newton direction; then, for where second derivatives are too small to trust, the one of their upper bound s_i/(γm)."""
-    bound = problem.share * problem.loss.smoothness() if hasattr(problem.loss, "smoothness") else None
+    bound = problem.row_weights * problem.loss.smoothness() if hasattr(problem.loss, "smoothness") else None
     if problem.vector_valued:
         yield class_direction(problem, equations, z, gradient, forcing)
         if bound is not None:
             yield -equations.inverse(bound)(gradient), 1
         return
     h = np.empty(problem.m)
-    curvatures(problem.loss, z, problem.y, problem.share, h)
+    row_curvatures(problem.loss, z, problem.y, problem.row_weights, h)
     yield equations.solve(h, gradient, forcing)
     if bound is not None:
         yield equations.solve(bound, gradient, forcing)
@@ -114,10 +115,10 @@ def class_direction(problem: Problem, equations: Any, z: np.ndarray, gradient: n
     """The direction for all classes together, scaled by the equations of their mean curvature."""
     penalty = penalties(problem.design, problem.penalised.l2, problem.free)[:, None]
     h, bent = np.empty(problem.m), np.empty_like(z)
-    mean_curvatures(problem.loss, z, problem.y, problem.share, h)
+    mean_curvatures(problem.loss, z, problem.y, problem.row_weights, h)
 
     def product(p: np.ndarray) -> np.ndarray:
-        class_curvatures(problem.loss, z, problem.y, problem.share, problem.predict(p), bent)
+        class_curvatures(problem.loss, z, problem.y, problem.row_weights, problem.predict(p), bent)
         return problem.design.rmatvec(bent) + penalty * p
 
     return conjugate_gradients(product, equations.inverse(h), gradient, forcing)
@@ -129,7 +130,7 @@ def step_length(problem: Problem, w: np.ndarray, z: np.ndarray, d: np.ndarray, X
     Where P is flat but for rounding the gradient may still be ``falling``, and the gap with it: columns of very different scales.
     """
     value = problem.objective(w, z)
-    t = 1.0 if -slope > (0.0 if falling else ROUNDING * abs(value)) else 0.0
-    while t > 0.0 and not problem.objective(w + t * d, z + t * Xd) <= value + STEEP * t * slope + ROUNDING * abs(value):
+    t = 1.0 if -slope > (0.0 if falling else UNCHANGED * abs(value)) else 0.0
+    while t > 0.0 and not problem.objective(w + t * d, z + t * Xd) <= value + STEEP * t * slope + UNCHANGED * abs(value):
         t = 0.5 * t if t > SHORTEST else 0.0
     return t

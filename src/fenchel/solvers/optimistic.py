@@ -24,13 +24,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.checks import is_number
-from fenchel.compiled import compiled
-from fenchel.objective import Chunk
-from fenchel.online.descent import (
+from fenchel.core.compiled import compiled
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.validation import checked_choice, is_number
+from fenchel.problems.objective import Chunk
+from fenchel.problems.result import Iterate
+from fenchel.solvers._online.subgradient_descent import (
     GREW,
     LAMBDA,
-    MOST,
+    LIMIT,
     R_USED,
     R_WANTED,
     TAU,
@@ -41,9 +43,7 @@ from fenchel.online.descent import (
     natural_length,
     slope_bound,
 )
-from fenchel.registry import checked_choice
-from fenchel.result import Iterate
-from fenchel.solvers.base import ridge, solver
+from fenchel.solvers.declaration import ridge, solver
 
 LENGTHS = 10.0
 GROWTH = math.sqrt(2.0)
@@ -64,7 +64,7 @@ class Robust(NamedTuple):
         if self.memory[R_USED] > 0.0:
             self.memory[TAU] *= self.memory[R_USED] / R
         self.memory[R_USED] = R
-        self.memory[MOST] = radius
+        self.memory[LIMIT] = radius
         self.memory[LAMBDA] += self.l2
         self.memory[TAU] += balancing(self.memory[LAMBDA] + self.memory[TAU], G, 0.5 * R)
         return 1.0 / (self.memory[LAMBDA] + self.memory[TAU]), 0.0
@@ -73,7 +73,7 @@ class Robust(NamedTuple):
         if self.slack <= 0.0:
             self.memory[R_WANTED] = max(self.memory[R_WANTED], norm)
             return False
-        if norm < self.memory[R_USED] - self.slack or self.memory[R_USED] >= self.memory[MOST]:
+        if norm < self.memory[R_USED] - self.slack or self.memory[R_USED] >= self.memory[LIMIT]:
             return False
         self.memory[R_WANTED] = max(GROWTH * self.memory[R_USED], norm + self.slack)
         self.memory[GREW] = 1.0
@@ -81,7 +81,7 @@ class Robust(NamedTuple):
 
 
 @compiled
-class Printed(NamedTuple):
+class PrintedGrowth(NamedTuple):
     """R grows by √2, and every sum starts anew."""
 
     l2: float
@@ -91,9 +91,9 @@ class Printed(NamedTuple):
 
     def step(self, G, radius, r):
         self.memory[R_USED] = max(self.memory[R_WANTED], self.first if self.first > 0.0 else min(1.0, radius))
-        self.memory[MOST] = max(self.memory[MOST], G)
+        self.memory[LIMIT] = max(self.memory[LIMIT], G)
         self.memory[LAMBDA] += self.l2
-        self.memory[TAU] += balancing(self.memory[LAMBDA] + self.memory[TAU], self.memory[MOST], self.memory[R_USED])
+        self.memory[TAU] += balancing(self.memory[LAMBDA] + self.memory[TAU], self.memory[LIMIT], self.memory[R_USED])
         return 1.0 / (self.memory[LAMBDA] + self.memory[TAU]), 0.0
 
     def after(self, norm):
@@ -106,7 +106,7 @@ class Printed(NamedTuple):
         return self.slack > 0.0
 
 
-RULES = {"robust": Robust, "printed": Printed}
+RULES = {"robust": Robust, "printed": PrintedGrowth}
 
 
 @solver("optimistic", needs=(ridge,), online=True, structured=True)
@@ -130,11 +130,13 @@ def optimistic(
     """
     l2 = problem.regularizer.l2
     if not (is_number(epsilon) and is_number(delta) and 0.0 <= epsilon < math.inf and 0.0 < delta <= 1.0):
-        raise ValueError(f"epsilon={epsilon!r}, delta={delta!r}: give an epsilon that is not negative, and a delta in (0, 1].")
+        raise InputError(
+            Argument("epsilon", epsilon), ", ", Argument("delta", delta), ": give an epsilon that is not negative, and a delta in (0, 1]."
+        )
     checked_choice("rule", rule, RULES)
     first, memory = checked_radius(radius), first_memory(problem, start)
     if rule == "printed" and problem.in_memory and hasattr(problem.loss, "lipschitz"):
-        memory[MOST] = slope_bound(problem, 'rule="printed"')
+        memory[LIMIT] = slope_bound(problem, 'rule="printed"')
     common: dict[str, Any] = {"start": start, "rng": rng, "batch": batch, "sampling": sampling}
     if epsilon == 0.0:
         yield from DescentRun(problem, RULES[rule](l2, first, 0.0, memory), predictor=predictor, **common)

@@ -8,7 +8,8 @@ Figure 1 of Zhu, Chen, Zhu, Wang, Wang & Chen, *Inverse Time Dependency in Conve
 
 Returned is the last w_t, a uniformly random one (the one the paper's Theorem 1 speaks of), the average of all, or of about
 the last half. The paper pays O(dk + n) a step for p < 2. Here a step costs O(dk), projection included, for every p: see
-:mod:`fenchel.online.leaders`. The entropy is the exception: there a step costs O(n), and k = n/d by default, as in section VII.
+:mod:`fenchel.solvers._online.dual_averaging`. The entropy is the exception: there a step costs O(n), and k = n/d by default, as in
+section VII.
 
 For hinge loss, p = 2 and while its projection is idle, Pegasos takes the same steps with the divisor t in place of t + 1
 (``divisor="t"``). With the ball active the two differ: Pegasos goes on from the projected point, while here λ is kept as it
@@ -23,14 +24,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
-from fenchel.online.game import AT_ZERO, ROWS, STARTED, Game, checked_batch
-from fenchel.online.leaders import LinearLeader, advance, leader_of
-from fenchel.online.predictors import predictor_of
-from fenchel.online.race import Candidate, Lanes, Race, Separate
-from fenchel.registry import checked_choice
-from fenchel.result import Iterate
-from fenchel.solvers.base import bounded_slopes, has_bounded_slopes, solver, strongly_convex_regularizer
+from fenchel.core.compiled import compiled
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.validation import checked_choice
+from fenchel.problems.result import Iterate
+from fenchel.solvers._online.averaging import predictor_of
+from fenchel.solvers._online.dual_averaging import LinearLeader, advance, leader_of
+from fenchel.solvers._online.online_loop import AT_ZERO, ROWS, STARTED, Game, checked_batch
+from fenchel.solvers._online.strength_search import Candidate, Lanes, Race, Separate
+from fenchel.solvers.declaration import bounded_slopes, has_bounded_slopes, solver, strongly_convex_regularizer
 
 SAMPLED = 256  # rows whose norms stand for all
 DIVISORS = {"t+1": 1.0, "t": 0.0}
@@ -125,23 +127,24 @@ def pgs(
     """The primal gradient solver: one row a step at O(non-zeros), for every strongly convex regularizer but the entropy.
 
     ``strength="auto"`` has the regularizer of the problem multiplied by whatever serves prediction best, found during the first
-    pass (:mod:`fenchel.online.race`), and by default returns the average over a suffix, as the last iterate is noisy at small strengths.
+    pass (:mod:`fenchel.solvers._online.strength_search`), and by default returns the average over a suffix, as the
+    last iterate is noisy at small strengths.
     """
     offset = DIVISORS[checked_choice("divisor", divisor, DIVISORS)]
     if predictor == "auto":
         predictor = "suffix" if strength == "auto" and problem.in_memory else "last"
     settings: dict[str, Any] = {"batch": checked_batch(batch, automatic_batch(problem)), "sampling": sampling, "rng": rng}
     if strength is not None and not (isinstance(strength, str) and strength == "auto"):
-        raise ValueError(f'strength={strength!r}: only "auto" goes here, a strength of your own belongs into the regularizer.')
+        raise InputError(Argument("strength", strength), ': only "auto" goes here, a strength of your own belongs into the regularizer.')
     if strength is not None:
         if start is None or start.regularizer is None:
             yield from choosing_strength(problem, start, offset, predictor, settings)
             return
         problem = problem.replace(regularizer=start.regularizer)
-    yield from run(problem, start, offset, predictor, settings)
+    yield from run_pgs(problem, start, offset, predictor, settings)
 
 
-def run(problem: Any, start: Iterate | None, offset: float, predictor: str, settings: dict[str, Any]) -> Iterator[Iterate]:
+def run_pgs(problem: Any, start: Iterate | None, offset: float, predictor: str, settings: dict[str, Any]) -> Iterator[Iterate]:
     """Figure 1, from wherever the start has it."""
     player = first_player(problem, start, offset)
     game = Game(problem, start=start, **settings)
@@ -174,7 +177,7 @@ def choosing_strength(problem: Any, start: Iterate | None, offset: float, predic
         return
     first = field.iterate(race.in_memory(source.chunks(), problem.m, averaging))._replace(passes=1.0)
     yield first
-    for later in run(problem.replace(regularizer=first.regularizer), first, offset, predictor, settings):
+    for later in run_pgs(problem.replace(regularizer=first.regularizer), first, offset, predictor, settings):
         yield later._replace(passes=later.passes + 1.0, accesses=later.accesses + first.accesses)
 
 

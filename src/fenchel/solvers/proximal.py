@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.checks import is_number
-from fenchel.compiled import compiled
-from fenchel.online.descent import DescentRun, balancing, checked_radius, first_memory, natural_length, slope_bound
-from fenchel.online.game import checked_batch
-from fenchel.registry import checked_choice
-from fenchel.result import Iterate
-from fenchel.solvers.base import ridge, solver
+from fenchel.core.compiled import compiled
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.validation import checked_choice, is_number
+from fenchel.problems.result import Iterate
+from fenchel.solvers._online.online_loop import checked_batch
+from fenchel.solvers._online.subgradient_descent import DescentRun, balancing, checked_radius, first_memory, natural_length, slope_bound
+from fenchel.solvers.declaration import ridge, solver
 
 LENGTHS = 20.0
 TERMS = 1000  # of a sum that are added up one by one
@@ -112,7 +112,7 @@ def proximal(
     """
     l2, R = problem.regularizer.l2, checked_radius(radius)
     if not (is_number(horizon) and 0.0 < horizon < math.inf):
-        raise ValueError(f"horizon={horizon!r}: give the number of passes that the run will make.")
+        raise InputError(Argument("horizon", horizon), ": give the number of passes that the run will make.")
     memory = first_memory(problem, start)
     rule: Any = Proximal(l2, R, memory)
     if checked_choice("tau", tau, ("balance", "single")) == "single":

@@ -24,13 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.bundle.planes import Minimum
-from fenchel.bundle.search import TRIAL, Look, Search
-from fenchel.numeric import TINY
-from fenchel.online.descent import balancing
-from fenchel.registry import checked_choice
-from fenchel.result import Iterate
-from fenchel.solvers.base import ridge, solver
+from fenchel.core.numeric import TINY
+from fenchel.core.validation import checked_choice
+from fenchel.problems.result import Iterate
+from fenchel.solvers._bundle.bundle_state import TRIAL, BundleState, Look
+from fenchel.solvers._bundle.planes import Minimum
+from fenchel.solvers._online.subgradient_descent import balancing
+from fenchel.solvers.declaration import ridge, solver
 from fenchel.solvers.optimistic import GROWTH
 
 FAIR, STEEP = 0.1, 4.0  # the part of a promise after which μ stays, and how fast it changes beside that
@@ -43,7 +43,7 @@ NEARER = 0.25  # what becomes of μ while it does not
 class Centred:
     """Proximity to the best point, as much as the model's promises call for."""
 
-    def __init__(self, search: Search, state: dict[str, Any]) -> None:
+    def __init__(self, search: BundleState, state: dict[str, Any]) -> None:
         self.search = search
         self.mu, self.row, self.moved, self.promised = state.get("rule", (math.nan, 0, False, math.inf))
         self.heights = state.get("heights", np.zeros(0))  # of the planes, at the best point
@@ -94,10 +94,10 @@ class Centred:
         return planes.minimise(TRIAL, search.l2 + self.mu, part * search.w, heights, search.tolerance)
 
 
-class Printed:
+class PrintedCentre:
     """Algorithm 4 with the balancing heuristic and the optimistic R."""
 
-    def __init__(self, search: Search, state: dict[str, Any]) -> None:
+    def __init__(self, search: BundleState, state: dict[str, Any]) -> None:
         self.search = search
         first = max(min(1.0, 1.0 / math.sqrt(search.l2)), GROWTH * float(np.linalg.norm(search.next)))
         self.R, self.t, self.tau = state.get("rule", (first, 0, 0.0))
@@ -123,7 +123,7 @@ class Printed:
         return w
 
 
-RULES: dict[str, Any] = {"centred": Centred, "printed": Printed}
+RULES: dict[str, Any] = {"centred": Centred, "printed": PrintedCentre}
 
 
 @solver("proximal-bundle", needs=(ridge,), structured=True)
@@ -132,7 +132,7 @@ def proximal_bundle(
 ) -> Iterator[Iterate]:
     """Cutting planes around a centre, one pass each, for weak regularization: any loss, ridge penalty; ``planes`` is how many are kept."""
     checked_choice("rule", rule, RULES)
-    search = Search(problem, start, accuracy, planes, programmes=2)
+    search = BundleState(problem, start, accuracy, planes, programmes=2)
     steps = RULES[rule](search, {} if start is None else start.state)
     while not search.done:
         before = search.objective

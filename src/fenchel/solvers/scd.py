@@ -17,13 +17,12 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
-from fenchel.checks import checked_whole
-from fenchel.coordinate.descent import Descent
-from fenchel.numeric import SAMPLING, row_order
-from fenchel.problem import Problem
-from fenchel.registry import checked_choice
-from fenchel.result import Iterate
-from fenchel.solvers.base import known_smoothness, separable, solver
+from fenchel.core.validation import checked_choice, checked_whole
+from fenchel.problems.problem import Problem
+from fenchel.problems.result import Iterate
+from fenchel.problems.row_order import SAMPLING, row_order
+from fenchel.solvers._coordinate.coordinate_descent import CoordinateDescent
+from fenchel.solvers.declaration import known_smoothness, separable, solver
 
 LONG = 100  # steps per coordinate of a run that is to be followed by another
 
@@ -47,7 +46,7 @@ def scd(
     left = checked_whole("steps", LONG * problem.n if steps is None else steps) if many else None
     earlier = 0
     for _ in range(restarts):
-        descent = Descent(problem, start, beta)
+        descent = CoordinateDescent(problem, start, beta)
         descent.accesses += earlier
         for order in orders(problem.n, sampling, rng, left):
             descent.step(order)

@@ -19,43 +19,44 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fenchel.compiled import kernel
+from fenchel.core.compiled import kernel
+from fenchel.core.numeric import TINY
+from fenchel.linalg.weights import Coupled, read_weights, refresh, weights_of
 from fenchel.losses.step_rule import StepRule, VectorStepRule
-from fenchel.numeric import TINY, block_shuffled
-from fenchel.problem import Problem
-from fenchel.result import Iterate
-from fenchel.solvers.base import dual_steps, solver, strongly_convex_penalty
-from fenchel.weights import Coupled, read_weights, refresh, weights_of
+from fenchel.problems.problem import Problem
+from fenchel.problems.result import Iterate
+from fenchel.problems.row_order import block_shuffled
+from fenchel.solvers.declaration import dual_steps, solver, strongly_convex_penalty
 
 
 @kernel
-def sdca_pass(rows, y, share, loss, w, alpha, q, order):
+def sdca_pass(rows, y, row_weights, loss, w, alpha, q, order):
     accesses = 0
     for i in order:
-        if share[i] == 0.0:
+        if row_weights[i] == 0.0:
             continue
         z = rows.dot(i, w)
         a = loss.dual_step(alpha[i], z, y[i], q[i])
         delta = a - alpha[i]
         if delta != 0.0:
             alpha[i] = a
-            rows.add(i, share[i] * delta, w)
+            rows.add(i, row_weights[i] * delta, w)
         accesses += rows.count(i)
     return accesses
 
 
 @kernel
-def sdca_vector_pass(rows, y, share, loss, w, alpha, q, order):
+def sdca_vector_pass(rows, y, row_weights, loss, w, alpha, q, order):
     accesses = 0
     z = np.empty(alpha.shape[1])
     a = np.empty(alpha.shape[1])
     for i in order:
-        if share[i] == 0.0:
+        if row_weights[i] == 0.0:
             continue
         rows.dots(i, w, z)
         loss.dual_step(alpha[i], z, y[i], q[i], a)
         for k in range(a.shape[0]):
-            z[k] = share[i] * (a[k] - alpha[i, k])
+            z[k] = row_weights[i] * (a[k] - alpha[i, k])
             alpha[i, k] = a[k]
         rows.adds(i, z, w)
         accesses += rows.count(i)
@@ -73,12 +74,12 @@ def sdca(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, a
     v = problem.adjoint(alpha).reshape(-1)
     v[last] += pull * centre
     w = weights_of(held.regularizer, v)
-    q = curvatures(held)
+    q = dual_curvatures(held)
     run = sdca_vector_pass if problem.vector_valued else sdca_pass
     passes, accesses = 0, 0
     while True:
         order = block_shuffled(problem.m, rng)
-        accesses += run(problem.design.rows, problem.y, problem.share, problem.loss, w, alpha, q, order)
+        accesses += run(problem.design.rows, problem.y, problem.row_weights, problem.loss, w, alpha, q, order)
         passes += 1
         if isinstance(w, Coupled):
             refresh(w)
@@ -97,11 +98,11 @@ def with_dual_step(problem: Problem) -> Problem:
     return problem.replace(loss=rule(problem.loss, 1.0 / problem.loss.smoothness()))
 
 
-def curvatures(problem: Problem) -> np.ndarray:
+def dual_curvatures(problem: Problem) -> np.ndarray:
     """q_i = s_i‖x_i‖²/(λm) in the dual norm; a tiny number for empty rows, whose step saturates and moves no weight."""
     regularizer = problem.regularizer
     norms = problem.row_norms if regularizer.separable else problem.design.row_norms(regularizer.dual_order())
-    return np.maximum(problem.share * norms**2 / regularizer.strong_convexity(), TINY)
+    return np.maximum(problem.row_weights * norms**2 / regularizer.strong_convexity(), TINY)
 
 
 def start_alpha(problem: Problem, start: Iterate | None) -> np.ndarray:

@@ -12,7 +12,7 @@ computed. All powers are of |θ_j|/‖θ‖_p, with the norm before the sweep, o
 
 Every row with |φ'(z_i)x_ij| > σ makes θ_j differ from zero, so θ is about as dense as the rows. What makes w sparse is the
 power p − 1: most |w_j| are then below the rounding of the largest, and those are zero here.
-η and what is proven about it: :mod:`fenchel.online.eta`.
+η and what is proven about it: :mod:`fenchel.solvers._online.step_size`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.checks import is_number
-from fenchel.compiled import compiled, kernel, reassociated
-from fenchel.numeric import TINY
-from fenchel.objective import Chunk
-from fenchel.online.truncation import ETA, TruncationRun
-from fenchel.result import Iterate
-from fenchel.solvers.base import lasso, solver
+from fenchel.core.compiled import compiled, kernel, reassociated
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.numeric import TINY
+from fenchel.core.validation import is_number
+from fenchel.problems.objective import Chunk
+from fenchel.problems.result import Iterate
+from fenchel.solvers._online.truncated_steps import ETA, TruncationRun
+from fenchel.solvers.declaration import lasso, solver
 
 NORM, INVERSE, TOP = 1, 2, 3  # what ``now`` holds after η: ‖θ‖_p, one over it, and a bound on every |θ_j|
 NEGLIGIBLE = 2.0**-53  # what rounding takes from the largest weight
@@ -221,5 +222,5 @@ def checked_order(p: Any, size: int) -> float:
     if p is None:
         return float(max(2, math.ceil(2.0 * math.log(size))))
     if isinstance(p, bool) or not (is_number(p) and 2.0 <= p < math.inf):
-        raise ValueError(f"p={p!r}: give a number of at least 2, or leave it out for 2 ln n, rounded up.")
+        raise InputError(Argument("p", p), ": give a number of at least 2, or leave it out for 2 ln n, rounded up.")
     return float(p)

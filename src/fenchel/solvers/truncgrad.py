@@ -8,7 +8,7 @@ Tewari, *Stochastic methods for l1-regularized loss minimization*, JMLR 2011, th
 
 A weight that no row touches is only shrunk, and c shrinkings are one by cησ: a coordinate keeps how many it has had, the
 rest are made up for when it is read. So a step costs O(dk), and what is owed is a difference of whole numbers times ησ: no
-sum is kept that could drift. η and what is proven about it: :mod:`fenchel.online.eta`, with p = 2.
+sum is kept that could drift. η and what is proven about it: :mod:`fenchel.solvers._online.step_size`, with p = 2.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
-from fenchel.numeric import soft_threshold
-from fenchel.objective import Chunk
-from fenchel.online.truncation import ETA, TruncationRun
-from fenchel.result import Iterate
-from fenchel.solvers.base import lasso, solver
+from fenchel.core.compiled import compiled
+from fenchel.core.numeric import soft_threshold
+from fenchel.problems.objective import Chunk
+from fenchel.problems.result import Iterate
+from fenchel.solvers._online.truncated_steps import ETA, TruncationRun
+from fenchel.solvers.declaration import lasso, solver
 
 ROUNDS = 1  # what ``now`` holds after η: how often w has been shrunk
 

@@ -12,7 +12,7 @@ extrapolation*, ICML 2018, and Johnson & Guestrin, *Blitz: a principled meta-alg
 
 The last line is a proximal Newton step: the quadratic model of the loss at w, minimised over W, and a search along the line to its
 minimiser. The squared loss is its own model. Losses without a ``curvature``, and those with K outputs, take the steps of
-:mod:`fenchel.coordinate.descent` on W instead. A free intercept is minimised over throughout.
+:mod:`fenchel.solvers._coordinate.coordinate_descent` on W instead. A free intercept is minimised over throughout.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from functools import cached_property
 
 import numpy as np
 
-from fenchel.blas import one_thread
-from fenchel.compiled import kernel
-from fenchel.coordinate.columns import Columns
-from fenchel.coordinate.descent import Descent
-from fenchel.coordinate.gram import LARGEST_GRAM, Products, evenly_spread, gram
-from fenchel.coordinate.newton import minimise_by_gram, minimise_by_rows
-from fenchel.coordinate.quadratic import Model, Residual, minimise_by_columns
+from fenchel.core.compiled import kernel
+from fenchel.core.numeric import TINY
+from fenchel.core.threads import one_thread
+from fenchel.linalg.weights import Plain
 from fenchel.losses import Squared
-from fenchel.numeric import TINY
-from fenchel.problem import Problem
-from fenchel.result import Iterate
-from fenchel.solvers.base import known_smoothness, solver, sparse_penalty
-from fenchel.sums import sum_terms
-from fenchel.weights import Plain
+from fenchel.problems.problem import Problem
+from fenchel.problems.result import Iterate
+from fenchel.problems.sums import sum_terms
+from fenchel.solvers._coordinate.column_products import ColumnProducts
+from fenchel.solvers._coordinate.coordinate_descent import CoordinateDescent
+from fenchel.solvers._coordinate.dense_model import minimise_by_gram, minimise_by_rows
+from fenchel.solvers._coordinate.gram_matrix import LARGEST_GRAM, Products, evenly_spread, gram
+from fenchel.solvers._coordinate.quadratic_model import QuadraticModel, Residual, minimise_by_columns
+from fenchel.solvers.declaration import known_smoothness, solver, sparse_penalty
 
-FEWEST, MOST, TENTH = 10, 100, 10  # columns of the first working set: a tenth of all, but no fewer and no more than these
+FEWEST_COLUMNS, MOST_COLUMNS, TENTH = 10, 100, 10  # columns of the first working set: a tenth of all, but no fewer and no more than these
 GROWTH = 3  # times the support: the next working sets
 INNER = 0.3  # the share of the gap that may be left on a working set
 ENOUGH = 0.1  # the share of the accuracy wanted that is always enough there
@@ -64,8 +64,8 @@ FEW_ROWS = 1000  # up to which systems as large as the rows are solved
 def working_set(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, screening: bool = True
 ) -> Iterator[Iterate]:
-    """Coordinate descent on working sets with gap-safe screening: smooth losses with L1 or ElasticNet."""
-    search = Search(problem, start)
+    """Coordinate descent on working sets with gap-safe screening: smooth losses with L1 or L1L2."""
+    search = WorkingSetSearch(problem, start)
     while True:
         search.look()
         if search.gap <= accuracy and search.some_are_dropped:
@@ -78,18 +78,18 @@ def working_set(
 
 
 @kernel
-def local_model(loss, z, y, share, floor, rho, h):
+def local_model(loss, z, y, row_weights, floor, rho, h):
     for i in range(z.shape[0]):
-        rho[i] = share[i] * loss.derivative(z[i], y[i])
-        h[i] = share[i] * max(loss.curvature(z[i], y[i]), floor)
+        rho[i] = row_weights[i] * loss.derivative(z[i], y[i])
+        h[i] = row_weights[i] * max(loss.curvature(z[i], y[i]), floor)
 
 
-class Search:
+class WorkingSetSearch:
     """Where the search stands: w and z = X·w, the columns still in the game, and at the last look α, v, c and the gap."""
 
     def __init__(self, problem: Problem, start: Iterate | None) -> None:
         self.problem, self.design = problem, problem.design
-        self.X = Columns(self.design, stored=problem.free)
+        self.X = ColumnProducts(self.design, stored=problem.free)
         penalty = problem.penalised
         self.l1, self.l2 = penalty.l1, getattr(penalty, "l2", 0.0)
         self.columns = np.arange(problem.n - problem.free)  # an intercept that is free belongs to no working set
@@ -108,9 +108,9 @@ class Search:
         self.rho, self.h, self.u, self.q = (np.empty(problem.m) for _ in range(4))
 
     @cached_property
-    def descent(self) -> Descent:
+    def descent(self) -> CoordinateDescent:
         """Steps on the loss as it is, for losses without a model and models that lead nowhere."""
-        return Descent(self.problem, None)
+        return CoordinateDescent(self.problem, None)
 
     @property
     def some_are_dropped(self) -> bool:
@@ -139,12 +139,12 @@ class Search:
         if self.by_steps:
             self.X.accesses += self.design.nnz
             return self.problem.adjoint(self.alpha)
-        weighted = self.problem.share * self.alpha
+        weighted = self.problem.row_weights * self.alpha
         v = np.zeros(self.problem.n)
         if "squares" in self.memo:
             v[self.alive] = self.X.dots(self.alive, weighted)
         else:
-            v[self.alive], self.memo["squares"] = self.X.dots_and_squares(self.alive, weighted, self.problem.share)
+            v[self.alive], self.memo["squares"] = self.X.dots_and_squares(self.alive, weighted, self.problem.row_weights)
         return v
 
     def bound(self) -> float:
@@ -190,7 +190,7 @@ class Search:
     def nearest_columns(self) -> np.ndarray:
         """The support, and as many columns more of those nearest to |v_j| = l1, in units of their length."""
         support = self._is_used(self.alive)
-        size = max(min(MOST, max(FEWEST, len(self.columns) // TENTH)), GROWTH * int(support.sum()))
+        size = max(min(MOST_COLUMNS, max(FEWEST_COLUMNS, len(self.columns) // TENTH)), GROWTH * int(support.sum()))
         if size >= len(self.alive):
             return self.alive
         distance = (self.l1 - self.strengths()) / np.sqrt(np.maximum(self.memo["squares"][self.alive], TINY))
@@ -216,7 +216,7 @@ class Search:
 
     def _newton_step_on(self, W: np.ndarray, target: float) -> None:
         problem, w = self.problem, self.w[W]
-        local_model(problem.loss, self.z, problem.y, problem.share, self.floor * problem.loss.smoothness(), self.rho, self.h)
+        local_model(problem.loss, self.z, problem.y, problem.row_weights, self.floor * problem.loss.smoothness(), self.rho, self.h)
         g = -self.v[W]  # of the last look, which was at w
         total = float(self.h.sum()) if problem.free else 0.0
         means = self.X.dots(W, self.h) / total if problem.free else np.zeros(len(W))
@@ -278,7 +278,7 @@ class Search:
         curvature = np.maximum(self.X.squares(W, self.h) - total * means**2, TINY)
         read = np.zeros(1, dtype=np.int64)
         residual = Residual(self.rho, self.h)
-        model = Model(self.X.lines, residual, self.l1, self.l2, W, curvature, means, total, np.zeros(1), read)
+        model = QuadraticModel(self.X.columns, residual, self.l1, self.l2, W, curvature, means, total, np.zeros(1), read)
         new = w.copy()
         forcing, sweeps = (0.0, MOST_SWEEPS) if self.is_quadratic else (FORCING, self.patience)
         minimise_by_columns(model, new, target, forcing, sweeps, self.trusted, Residual(self.u, self.h), Plain(self.q))

@@ -9,20 +9,20 @@ True
 
 from __future__ import annotations
 
-from fenchel.structured.base import Model
 from fenchel.structured.chain import Chain, chunk_scores, sentences, token_accuracy, token_features
 from fenchel.structured.multiclass import Multiclass
 from fenchel.structured.problem import Problem
 from fenchel.structured.ranking import Ranking, grouped, letor_scores, ndcg, normalized, pairwise
 from fenchel.structured.rna import RnaFold
+from fenchel.structured.structured_model import StructuredModel
 
 __all__ = [
     "Chain",
-    "Model",
     "Multiclass",
     "Problem",
     "Ranking",
     "RnaFold",
+    "StructuredModel",
     "chunk_scores",
     "grouped",
     "letor_scores",
@@ -33,3 +33,7 @@ __all__ = [
     "token_accuracy",
     "token_features",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -13,10 +13,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
-from fenchel.matrices import Design
-from fenchel.structured.base import LIKELIHOOD, MARGIN, Model
-from fenchel.weights import plain
+from fenchel.core.compiled import compiled
+from fenchel.core.errors import Argument, InputError
+from fenchel.linalg.design import Design
+from fenchel.linalg.weights import plain
+from fenchel.structured.structured_model import LIKELIHOOD, MARGIN, StructuredModel
 
 
 @compiled
@@ -83,7 +84,7 @@ class MulticlassExamples(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Multiclass(Model):
+class Multiclass(StructuredModel):
     """One of K classes for each row of X.
 
     Args:
@@ -103,9 +104,9 @@ class Multiclass(Model):
 
     def fitted(self, X: Any, Y: Any) -> Multiclass:
         """The same model with the classes that occur and as many features as X has columns."""
-        classes = self.classes or distinct(Y)
+        classes = self.classes or distinct_classes(Y)
         if len(classes) < 2:
-            raise ValueError(
+            raise InputError(
                 f"Y holds {len(classes)} classes, {', '.join(map(repr, classes)) or 'none at all'}: there must be at least two."
             )
         checked_costs(self.costs, len(classes))
@@ -120,18 +121,18 @@ class Multiclass(Model):
         """The rows as kernels take them."""
         design = Design(X)
         if design.n != self.features:
-            raise ValueError(f"X has {design.n} columns, and the model was made for {self.features}.")
+            raise InputError(f"X has {design.n} columns, and the model was made for {self.features}.")
         label = np.zeros(design.m, dtype=np.int64) if Y is None else self._numbers(Y, design.m)
         return MulticlassExamples(design.rows, label, checked_costs(self.costs, len(self.classes)))
 
     def _numbers(self, Y: Any, m: int) -> np.ndarray:
         values = np.asarray(Y)
         if values.shape != (m,):
-            raise ValueError(f"Y has shape {values.shape} for the {m} rows of X: give one class for each.")
+            raise InputError(f"Y has shape {values.shape} for the {m} rows of X: give one class for each.")
         number = {name: k for k, name in enumerate(self.classes)}
         wrong = next((i for i, name in enumerate(values.tolist()) if name not in number), None)
         if wrong is not None:
-            raise ValueError(f"Y[{wrong}] is {values.tolist()[wrong]!r}, which is none of the model's {len(number)} classes.")
+            raise InputError(f"Y[{wrong}] is {values.tolist()[wrong]!r}, which is none of the model's {len(number)} classes.")
         return np.array([number[name] for name in values.tolist()], dtype=np.int64)
 
     def output(self, examples: Any, i: int, y: np.ndarray) -> Any:
@@ -147,24 +148,24 @@ class Multiclass(Model):
     def from_json(cls, data: dict[str, Any]) -> Multiclass:
         """The model of which ``to_json`` made these values; what they could not have come from is refused."""
         if not isinstance(data, dict) or set(data) != {"costs", "classes", "features"}:
-            raise ValueError("A multiclass model is described by costs, classes and features, and nothing else.")
+            raise InputError("A multiclass model is described by costs, classes and features, and nothing else.")
         classes, features = data["classes"], data["features"]
         if type(features) is not int or not 0 <= features < 2**40 or not isinstance(classes, list):
-            raise ValueError("The features of a multiclass model are a whole number, and its classes a list.")
+            raise InputError("The features of a multiclass model are a whole number, and its classes a list.")
         plain = all(isinstance(name, (str, int, float)) for name in classes)
         if classes and not (plain and len(set(map(str, classes))) == len(classes) >= 2):
-            raise ValueError("The classes of a multiclass model are two or more different names or numbers.")
+            raise InputError("The classes of a multiclass model are two or more different names or numbers.")
         if classes:
             checked_costs(data["costs"], len(classes))
         return cls(data["costs"], tuple(classes), features)
 
 
-def distinct(Y: Any) -> tuple[Any, ...]:
+def distinct_classes(Y: Any) -> tuple[Any, ...]:
     """The classes that occur, sorted."""
     try:
         return tuple(np.unique(np.asarray(Y)).tolist())
     except TypeError:
-        raise ValueError("Y holds classes of several types, which have no order: make them all strings, or all numbers.") from None
+        raise InputError("Y holds classes of several types, which have no order: make them all strings, or all numbers.") from None
 
 
 def checked_costs(costs: Any, K: int) -> np.ndarray:
@@ -174,9 +175,9 @@ def checked_costs(costs: Any, K: int) -> np.ndarray:
     try:
         matrix = np.ascontiguousarray(costs, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"costs={costs!r}: give a matrix of numbers.") from None
+        raise InputError(Argument("costs", costs), ": give a matrix of numbers.") from None
     if matrix.shape != (K, K):
-        raise ValueError(f"costs has shape {matrix.shape}, and there are {K} classes: give a row and a column for each.")
+        raise InputError(f"costs has shape {matrix.shape}, and there are {K} classes: give a row and a column for each.")
     if not (np.isfinite(matrix).all() and (matrix >= 0.0).all() and (np.diag(matrix) == 0.0).all()):
-        raise ValueError("costs must be finite, 0 on the diagonal and nowhere negative.")
+        raise InputError("costs must be finite, 0 on the diagonal and nowhere negative.")
     return matrix

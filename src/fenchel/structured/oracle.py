@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.compiled import kernel
-from fenchel.matrices import in_parallel
-from fenchel.weights import Plain
+from fenchel.core.compiled import kernel
+from fenchel.core.threads import in_parallel
+from fenchel.linalg.weights import Plain
 
 WORTH_A_THREAD = 20_000.0  # units of work below which starting threads costs more than it saves
 
@@ -54,10 +54,10 @@ def measured(examples: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return work, outputs, parts
 
 
-def shares(work: np.ndarray, threads: int) -> list[np.ndarray]:
+def split_by_work(work: np.ndarray, threads: int) -> list[np.ndarray]:
     """The examples of each thread, in rising order: the longest first to whoever has least to do.
 
-    >>> [share.tolist() for share in shares(np.array([3e5, 1e5, 1e5, 1e5]), 2)]
+    >>> [share.tolist() for share in split_by_work(np.array([3e5, 1e5, 1e5, 1e5]), 2)]
     [[0], [1, 2, 3]]
     """
     threads = min(threads, max(1, int(work.sum() / WORTH_A_THREAD)), max(1, len(work)))
@@ -91,5 +91,5 @@ def each_output(examples: Any, threads: int, decode: Callable[[np.ndarray, np.nd
     work, outputs, _ = measured(examples)
     starts = np.concatenate([[0], np.cumsum(outputs)])
     ys = np.empty(int(starts[-1]), dtype=np.int64)
-    in_parallel([(decode, order, starts, ys) for order in shares(work, threads)])
+    in_parallel([(decode, order, starts, ys) for order in split_by_work(work, threads)])
     return [ys[starts[i] : starts[i + 1]] for i in range(len(outputs))]

@@ -22,14 +22,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.checks import checked_part, checked_weights
-from fenchel.matrices import available_threads
-from fenchel.objective import Chunk, Objective, row_orders
-from fenchel.registry import checked_choice
+from fenchel.core.errors import InputError, InputTypeError
+from fenchel.core.threads import available_threads
+from fenchel.core.validation import checked_choice
+from fenchel.problems.labels import checked_sample_weights
+from fenchel.problems.objective import Chunk, Objective, row_orders
+from fenchel.problems.parts import checked_part
 from fenchel.regularizers import regularizers
-from fenchel.structured.base import MARGIN, Model
-from fenchel.structured.losses import LOSSES, Likelihood, norms_at_zero
-from fenchel.structured.oracle import decode_all, loss_and_slope, measured, shares
+from fenchel.structured.oracle import decode_all, loss_and_slope, measured, split_by_work
+from fenchel.structured.structured_model import MARGIN, StructuredModel
+from fenchel.structured.training_losses import LOSSES, Likelihood, norms_at_zero
 
 
 class Answer(NamedTuple):
@@ -62,21 +64,21 @@ class Problem(Objective):
     intercept = 0.0
     smoothness = math.inf  # not known
 
-    def __init__(self, model: Model, X: Any, Y: Any, regularizer: Any, loss: str = MARGIN, *, sample_weight: Any = None) -> None:
-        if not isinstance(model, Model):
-            raise TypeError(f"model is a {type(model).__name__}, which is no structured model: give one, such as structured.Chain().")
+    def __init__(self, model: StructuredModel, X: Any, Y: Any, regularizer: Any, loss: str = MARGIN, *, sample_weight: Any = None) -> None:
+        if not isinstance(model, StructuredModel):
+            raise InputTypeError(f"model is a {type(model).__name__}, which is no structured model: give one, such as structured.Chain().")
         checked_choice("loss", loss, LOSSES)
         if loss not in model.losses:
-            raise ValueError(f"{type(model).__name__} has no {loss}: it offers {' and '.join(model.losses)}.")
+            raise InputError(f"{type(model).__name__} has no {loss}: it offers {' and '.join(model.losses)}.")
         self.regularizer = checked_part(regularizer, "regularizer", ("separable",), regularizers())
         self.loss, self.labels = LOSSES[loss], "structure"
         self.model, self.examples = model.prepared(X, Y)
         self.m, self.n = int(self.examples.count()), self.model.n
         if self.m == 0:
-            raise ValueError("There are no examples to learn from.")
+            raise InputError("There are no examples to learn from.")
         self._check_bounds()
         self.work, _, self.part_sizes = measured(self.examples)
-        self.share = checked_weights(sample_weight, self.m) / self.m  # s_i / m
+        self.row_weights = checked_sample_weights(sample_weight, self.m) / self.m  # s_i / m
         self.threads = available_threads()
         self.memo: dict[str, Any] = {}
         self.token = uuid.uuid4().hex
@@ -107,13 +109,13 @@ class Problem(Objective):
         return self.memo["at zero"]
 
     def _answer(self, w: np.ndarray) -> Answer:
-        loss, slope = loss_and_slope(self.examples, self.loss, self.share, self.split_by_threads, w)
+        loss, slope = loss_and_slope(self.examples, self.loss, self.row_weights, self.split_by_threads, w)
         return Answer(w.copy(), loss, slope)
 
     @cached_property
     def split_by_threads(self) -> list[np.ndarray]:
         """The examples of each thread."""
-        return shares(self.work, self.threads)
+        return split_by_work(self.work, self.threads)
 
     def between(self, w: np.ndarray, z: Answer, z_old: Answer, beta: float) -> Answer:
         """The answer at w; the loss is not linear in the weights, so that it is not to be had from two others."""
@@ -140,7 +142,7 @@ class Problem(Objective):
     ) -> float:
         """What the plane that ``predict`` found proves of the smallest objective."""
         if z is None:
-            raise ValueError("A bound comes from a plane under the mean loss: give z = problem.predict(w).")
+            raise InputError("A bound comes from a plane under the mean loss: give z = problem.predict(w).")
         return self.bound_of_plane(z.loss - float(z.slope @ z.w), z.slope, objective, wanted)
 
     def bound_of_plane(self, b: float, a: np.ndarray, objective: float = math.inf, wanted: float = math.inf) -> float:
@@ -162,14 +164,14 @@ class Problem(Objective):
 
     def chunks(self, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[Chunk]:
         """The examples in the order that ``sampling`` names, pass after pass without end."""
-        s, none = self.m * self.share, np.zeros(0)
+        s, none = self.m * self.row_weights, np.zeros(0)
         for order, passes in row_orders(self.m, sampling, rng, batch):
             yield Chunk(self.examples, none, s, order, passes)
 
     @cached_property
     def at_zero(self) -> tuple[float, float]:
         """The means of ℓ_i(0) and of the length of its subgradient."""
-        return self.loss_at_zero, float(self.row_norms @ self.share)
+        return self.loss_at_zero, float(self.row_norms @ self.row_weights)
 
     @property
     def loss_at_zero(self) -> float:

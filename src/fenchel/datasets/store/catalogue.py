@@ -10,7 +10,8 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from importlib import resources
 
-from fenchel.registry import near
+from fenchel.core.errors import InputError
+from fenchel.core.messages import near
 
 READABLE = {"svmlight", "letor", "query-sizes"}  # layouts that become a matrix; others are handed out as a path
 
@@ -49,7 +50,7 @@ class Entry:
     def parts(self, split: str) -> list[Split]:
         """The files that make up a split."""
         if split not in self.splits:
-            raise ValueError(f"{self.name} has no split {split!r}: give split={' or '.join(map(repr, self.splits))}.")
+            raise InputError(f"{self.name} has no split {split!r}: give one of {' or '.join(map(repr, self.splits))}.")
         chosen = self.splits[split]
         return [self.splits[part] for part in chosen.join] or [chosen]
 
@@ -79,5 +80,5 @@ def _entry(name: str, facts: dict) -> Entry:
 def find(name: str) -> Entry:
     """The set of that name, or an error that names the nearest ones."""
     if name not in entries():
-        raise ValueError(f"{name!r} is no data set fenchel knows: {near(str(name), entries())}")
+        raise InputError(f"{name!r} is no data set fenchel knows: {near(str(name), entries())}")
     return entries()[name]

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from fenchel.core.errors import InputError
+
 
 def query_ids(sizes: Path, rows: int) -> np.ndarray:
     """The query of each row, from a file with the number of rows of each query.
@@ -20,9 +22,9 @@ def query_ids(sizes: Path, rows: int) -> np.ndarray:
     try:
         counts = [int(line) for line in sizes.read_text(encoding="ascii").split()]
     except (ValueError, UnicodeDecodeError):
-        raise ValueError(f"{sizes} must hold one whole number a line, the rows of each query.") from None
+        raise InputError(f"{sizes} must hold one whole number a line, the rows of each query.") from None
     if min(counts, default=0) < 0 or sum(counts) != rows:
-        raise ValueError(f"{sizes} counts {sum(counts):,} rows, and the data have {rows:,}: the two files do not belong together.")
+        raise InputError(f"{sizes} counts {sum(counts):,} rows, and the data have {rows:,}: the two files do not belong together.")
     return np.repeat(np.arange(1, len(counts) + 1), counts)
 
 
@@ -31,7 +33,7 @@ def uci_magic(file: Path) -> tuple[np.ndarray, np.ndarray]:
     lines = [line.split(",") for line in file.read_text(encoding="ascii").splitlines() if line.strip()]
     wrong = next((number for number, line in enumerate(lines, 1) if len(line) != 11 or line[-1].strip() not in ("g", "h")), None)
     if wrong is not None:
-        raise ValueError(f"Line {wrong} of {file.name} is not ten numbers and g or h.")
+        raise InputError(f"Line {wrong} of {file.name} is not ten numbers and g or h.")
     return np.array([line[:-1] for line in lines], dtype=np.float64), np.array([1.0 if line[-1].strip() == "g" else -1.0 for line in lines])
 
 

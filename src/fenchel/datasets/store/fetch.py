@@ -48,7 +48,7 @@ def fetch(url: str, target: Path, sha256: str | None, accept: Callable[[Path], P
         raise OSError(f"Downloads can't be kept in {target.parent} ({error}): set FENCHEL_HOME to a folder you may write to.") from None
     try:
         kept = accept(download(url, folder / target.name, sha256, progress, advice))
-        record(target).write_text(f"{digest(kept)}  {target.name}\n", encoding="ascii")
+        record(target).write_text(f"{file_digest(kept)}  {target.name}\n", encoding="ascii")
         os.replace(kept, target)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -74,7 +74,7 @@ def download(url: str, arrived: Path, sha256: str | None, progress: bool, advice
             pooch.HTTPDownloader(progressbar=bar, chunk_size=CHUNK, timeout=TIMEOUT, headers=headers)(url, file, None)
     except RequestException as error:
         raise ConnectionError(f"{url} could not be fetched ({_reason(error)}): try again, or get it elsewhere and {advice}.") from None
-    found = digest(arrived)
+    found = file_digest(arrived)
     if sha256 is not None and found != sha256:
         raise ChecksumError(f"{url} has the SHA-256 {found}, not {sha256}: it is not the file fenchel knows, and was not kept.")
     return arrived
@@ -138,7 +138,7 @@ def recorded(file: Path) -> str | None:
         return None
 
 
-def digest(file: Path) -> str:
+def file_digest(file: Path) -> str:
     """The SHA-256 of a file."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from fenchel.compiled import compiled, inlined, kernel
+from fenchel.core.compiled import compiled, inlined, kernel
 from fenchel.datasets.svmlight.floats import (
     DOT,
     EXPONENT,
     FIVES,
-    LEAST,
+    LARGEST_POWER,
     MINUS,
-    MOST,
     NONE,
     PLUS,
+    SMALLEST_POWER,
     TENS,
     U1,
     U10,
@@ -47,9 +47,9 @@ def first_digits(x):
     m = ((bits & FRACTION) | (U1 << U52)) << np.uint64(11)
     e -= 1086  # x = m·2^e, m of 64 bits
     k = 17 - ((78913 * (e + 63)) >> 18)
-    while k <= MOST:
-        high, low = product(m, FIVES[k - LEAST, 0])
-        more, _ = product(m, FIVES[k - LEAST, 1])
+    while k <= LARGEST_POWER:
+        high, low = product(m, FIVES[k - SMALLEST_POWER, 0])
+        more, _ = product(m, FIVES[k - SMALLEST_POWER, 1])
         W = (high + np.uint64(low + more < more)) >> np.uint64(-(e + 1 + ((217706 * k) >> 16)))
         if W < TOO_MANY:
             return W, k

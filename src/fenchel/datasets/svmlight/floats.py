@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from fenchel.compiled import compiled, inlined
+from fenchel.core.compiled import compiled, inlined
 
 PADDING = 16  # bytes that may be read past the end of a text
 
@@ -32,7 +32,7 @@ EXACT = np.uint64(2**53)
 TENS = np.array([10**k for k in range(20)], dtype=np.uint64)
 ROOM = np.array([(10**19 - 1) // 10**k - (k > 0) for k in range(9)], dtype=np.uint64)  # w up to here takes k more digits
 FLOAT_TENS = np.array([10.0**k for k in range(23)])
-LEAST, MOST = -342, 308  # 19 digits times less than 10^-342 are 0, times more than 10^308 are infinite
+SMALLEST_POWER, LARGEST_POWER = -342, 308  # 19 digits times less than 10^-342 are 0, times more than 10^308 are infinite
 MANY = 10**15  # exponents stop counting here
 
 
@@ -45,7 +45,7 @@ def _power_of_five(q: int) -> tuple[int, int]:
     return bits >> 64, bits & (2**64 - 1)
 
 
-FIVES = np.array([_power_of_five(q) for q in range(LEAST, MOST + 1)], dtype=np.uint64)
+FIVES = np.array([_power_of_five(q) for q in range(SMALLEST_POWER, LARGEST_POWER + 1)], dtype=np.uint64)
 
 
 @inlined
@@ -179,16 +179,16 @@ def long_number(text, i, q):
 @compiled
 def nearest(w, q):
     """The float64 nearest to w·10^q."""
-    if w == NONE or q < LEAST:
+    if w == NONE or q < SMALLEST_POWER:
         return 0.0
-    if q > MOST:
+    if q > LARGEST_POWER:
         return math.inf
     # The highest bit of w & ~(w >> 1) is that of w, and it is too far from all ones to be rounded up.
     zeros = 1086 - (np.float64(w & ~(w >> U1)).view(np.int64) >> 52)
     w = w << np.uint64(zeros)
-    high, low = product(w, FIVES[q - LEAST, 0])
+    high, low = product(w, FIVES[q - SMALLEST_POWER, 0])
     if high & CLOSE == CLOSE:
-        more, _ = product(w, FIVES[q - LEAST, 1])
+        more, _ = product(w, FIVES[q - SMALLEST_POWER, 1])
         low += more
         if more > low:
             high += U1

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled, inlined, kernel
+from fenchel.core.compiled import compiled, inlined, kernel
 from fenchel.datasets.svmlight.floats import MINUS, PLUS, before, decimal, digit, number, others, word
 
 NEWLINE, HASH, COMMA, COLON, Q, I, D = (ord(c) for c in "\n#,:qid")

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.datasets.files import Damaged, Lines
+from fenchel.core.threads import in_parallel
 from fenchel.datasets.svmlight import faults
 from fenchel.datasets.svmlight.floats import PADDING
 from fenchel.datasets.svmlight.parse import FINE, FINITE, HIGHEST_INDEX, Rules, State, parse
-from fenchel.matrices import in_parallel
-from fenchel.storage import INT32_MAX
+from fenchel.datasets.text_files import Damaged, Lines
+from fenchel.linalg.storage import INT32_MAX
 
 ENTRY, ROW, LONG = 4, 2, 20  # bytes that an entry, a label or row, and a number left to Python take at least
 
@@ -133,7 +133,7 @@ def _work(lines: Lines, gathering: Gathering, most: float = np.inf) -> None:
         number, buffer, size = taken
         try:
             piece = desk.parse(buffer, size)
-            gathering.add(number, piece, lines.share())
+            gathering.add(number, piece, lines.fraction_read())
         except BaseException:
             lines.stop()
             raise

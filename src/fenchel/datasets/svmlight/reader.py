@@ -9,11 +9,12 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.datasets.files import Lines, name_of, open_binary
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.threads import available_threads
 from fenchel.datasets.svmlight.parse import HIGHEST_INDEX, Rules
 from fenchel.datasets.svmlight.pieces import Gathering, gather
-from fenchel.matrices import available_threads
-from fenchel.storage import INT32_MAX
+from fenchel.datasets.text_files import Lines, name_of, open_binary
+from fenchel.linalg.storage import INT32_MAX
 
 BASES: dict[Any, int | None] = {"auto": None, 0: 0, 1: 1}
 
@@ -64,16 +65,16 @@ def read_parts(
 ) -> Parts:
     """The same as :func:`read_svmlight`, and the index of the first column."""
     if index_base not in BASES:
-        raise ValueError(f"index_base={index_base!r}: the first column has the index 0 or 1; 'auto' finds out.")
+        raise InputError(Argument("index_base", index_base), ": the first column has the index 0 or 1; 'auto' finds out.")
     if np.dtype(dtype) not in (np.float64, np.float32):
-        raise ValueError(f"dtype={dtype!r}: values are read as float64 or float32.")
+        raise InputError(Argument("dtype", dtype), ": values are read as float64 or float32.")
     rules = Rules(BASES[index_base], _count(features, "features"), np.dtype(dtype), bool(multilabel), bool(qid))
     name = name_of(path)
     with open_binary(path) as (file, raw):
         found = gather(Lines(file, raw), rules, _count(threads, "threads") or available_threads())
     if found.fault:
         line, column, sentence = found.fault
-        raise ValueError(f"{name}, line {line}{f', column {column}' if column else ''}: {sentence}")
+        raise InputError(f"{name}, line {line}{f', column {column}' if column else ''}: {sentence}")
     base = _first_column(found, name)
     y = _label_sets(found) if multilabel else found.labels.finish()
     return Parts(_matrix(found, base), y, found.qids.finish() if qid else None, base)
@@ -83,7 +84,7 @@ def _count(value: int | None, name: str) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or not 1 <= value <= HIGHEST_INDEX:
-        raise ValueError(f"{name}={value!r}: give a whole number of at least 1.")
+        raise InputError(Argument(name, value), ": give a whole number of at least 1.")
     return int(value)
 
 
@@ -93,9 +94,12 @@ def _first_column(found: Gathering, name: str) -> int:
     if base is None:
         base = 0 if found.lowest == 0 else 1
     if features is not None and found.highest - base >= features:
-        raise ValueError(
-            f"{name}, line {found.highest_line}: the index {found.highest} is past features={features}, "
-            f"for the index 0 occurs too; give features={features + 1}."
+        raise InputError(
+            f"{name}, line {found.highest_line}: the index {found.highest} is past ",
+            Argument("features", features),
+            ", for the index 0 occurs too; give ",
+            Argument("features", features + 1),
+            ".",
         )
     return base
 

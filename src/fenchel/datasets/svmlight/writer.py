@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.datasets.files import writing
+from fenchel.core.errors import Argument, InputError
 from fenchel.datasets.svmlight.decimals import ENTRY_ROOM, put_rows
 from fenchel.datasets.svmlight.parse import HIGHEST_QID
-from fenchel.storage import as_storage
+from fenchel.datasets.text_files import writing
+from fenchel.linalg.storage import as_storage
 
 ENTRIES = 1 << 18  # written at a time
 
@@ -46,7 +47,7 @@ def write_svmlight(
     -1 2:1e-07
     """
     if index_base not in (0, 1):
-        raise ValueError(f"index_base={index_base!r}: the first column has the index 0 or 1.")
+        raise InputError(Argument("index_base", index_base), ": the first column has the index 0 or 1.")
     rows = _rows(X)
     labels = _label_texts(y, rows.shape[0])
     ids = None if qid is None else _checked_ids(qid, rows.shape[0])
@@ -66,19 +67,19 @@ def _rows(X: Any) -> sp.csr_array:
 def _label_texts(y: Any, m: int) -> list[str]:
     """What each line begins with."""
     if len(y) != m:
-        raise ValueError(f"There are {len(y)} labels for {m} rows: give one, or one sequence of labels, for each row.")
+        raise InputError(f"There are {len(y)} labels for {m} rows: give one, or one sequence of labels, for each row.")
     several = any(isinstance(label, Sequence | np.ndarray) and not isinstance(label, str) for label in y)
     sets = [np.asarray(labels, dtype=np.float64).reshape(-1) for labels in y] if several else [np.asarray(y, dtype=np.float64)]
     bad = next((i for i, labels in enumerate(sets) if not np.isfinite(labels).all()), None)
     if bad is not None:
-        raise ValueError(f"Label {sets[bad][~np.isfinite(sets[bad])][0]} is not finite: replace or drop such rows before writing.")
+        raise InputError(f"Label {sets[bad][~np.isfinite(sets[bad])][0]} is not finite: replace or drop such rows before writing.")
     return [",".join(_texts(labels)) for labels in sets] if several else _texts(sets[0])
 
 
 def _checked_ids(qid: Any, m: int) -> list[int]:
     ids = np.asarray(qid)
     if ids.shape != (m,) or ids.dtype.kind not in "iu" or (m and max(abs(int(ids.min())), abs(int(ids.max()))) > HIGHEST_QID):
-        raise ValueError(f"qid must be {m} whole numbers of at most {HIGHEST_QID} in size, one for each row.")
+        raise InputError(f"qid must be {m} whole numbers of at most {HIGHEST_QID} in size, one for each row.")
     return ids.tolist()
 
 
@@ -87,7 +88,7 @@ def _refuse_empty_lines(labels: list[str], ids: list[int] | None, indptr: np.nda
     if ids is None:
         bad = next((i for i, label in enumerate(labels) if not label and indptr[i] == indptr[i + 1]), None)
         if bad is not None:
-            raise ValueError(f"Row {bad} has neither labels nor entries, which svmlight text cannot say: drop it or give it a label.")
+            raise InputError(f"Row {bad} has neither labels nor entries, which svmlight text cannot say: drop it or give it a label.")
 
 
 def _blocks(indptr: np.ndarray) -> Iterator[tuple[int, int]]:

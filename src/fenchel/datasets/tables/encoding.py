@@ -14,34 +14,17 @@ from typing import Any
 
 import numpy as np
 
+from fenchel.core.errors import Argument, InputError, InputWarning, users_line
+from fenchel.core.messages import counted
+from fenchel.core.validation import checked_choice
 from fenchel.datasets.data import Data
-from fenchel.datasets.tables import columns as arrow
-from fenchel.registry import checked_choice, counted
+from fenchel.datasets.tables import arrow_columns as arrow
+from fenchel.datasets.tables import encoding_json
+from fenchel.datasets.tables.column import Column
 
 TARGETS = ("target", "label", "class", "y")
-FORMAT = "fenchel-encoding-1"
 NAMED = 30  # columns that a message lists
-FEWEST, MOST = 100, 100_000  # categories a text column may have without being asked about
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the table: ``kind`` is "number" or "category", ``fill`` what stands for a missing number."""
-
-    name: str
-    kind: str
-    categories: tuple[str, ...] = ()
-    fill: float | None = None
-
-    @property
-    def width(self) -> int:
-        """The number of columns it makes."""
-        return 1 if self.kind == "number" else len(self.categories)
-
-    @property
-    def feature_names(self) -> list[str]:
-        """The names of those columns."""
-        return [self.name] if self.kind == "number" else [f"{self.name}={category}" for category in self.categories]
+FEW_CATEGORIES, MANY_CATEGORIES = 100, 100_000  # categories a text column may have without being asked about
 
 
 @dataclass(frozen=True)
@@ -97,12 +80,12 @@ class Encoding:
         apart = {target, sample_weight, *drop}
         used = [name for name in dict.fromkeys(table.column_names if features is None else features) if name not in apart]
         if not used:
-            raise ValueError(f"The table has no columns but {', '.join(map(repr, table.column_names))}: there is nothing to learn from.")
+            raise InputError(f"The table has no columns but {', '.join(map(repr, table.column_names))}: there is nothing to learn from.")
         if missing is not None:
             checked_choice("missing", missing, ("zero", "mean"))
-        limit = max_categories if max_categories is not None else max(FEWEST, min(table.num_rows // 2, MOST))
+        limit = max_categories if max_categories is not None else max(FEW_CATEGORIES, min(table.num_rows // 2, MANY_CATEGORIES))
         fitted = tuple(_fitted(name, table[name], missing, limit) for name in used)
-        learnt = Column(target, arrow.kind(target, table[target], "target"))
+        learnt = Column(target, arrow.column_kind(target, table[target], "target"))
         if learnt.kind == "category":
             _tell_mixture(target, table[target], "classes", "correct it.")
         return cls(fitted, learnt, sample_weight)
@@ -112,7 +95,7 @@ class Encoding:
         table = arrow.as_table(table)
         lacking = [column.name for column in self.columns if column.name not in table.column_names]
         if lacking:
-            raise ValueError(f"The table lacks {', '.join(map(repr, lacking))}: it must have the columns the encoding was made from.")
+            raise InputError(f"The table lacks {', '.join(map(repr, lacking))}: it must have the columns the encoding was made from.")
         pieces = [_encoded(column, table[column.name]) for column in self.columns]
         X = arrow.assemble(pieces, [column.width for column in self.columns], table.num_rows, dtype)
         target = self.target.name if self.target is not None else None
@@ -128,16 +111,12 @@ class Encoding:
 
     def to_json(self) -> str:
         """The encoding as JSON text."""
-        from fenchel.datasets.tables.encoding_json import dumps
-
-        return dumps(self)
+        return encoding_json.dumps(self)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Encoding:
         """The encoding in a JSON text, which is checked: it may come from anywhere."""
-        from fenchel.datasets.tables.encoding_json import loads
-
-        return loads(text)
+        return cls(*encoding_json.loads(text))
 
 
 def _target(table: Any, target: str | None) -> str:
@@ -153,33 +132,43 @@ def _target(table: Any, target: str | None) -> str:
         )
         names = table.column_names
         more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-        raise ValueError(f"{said}: say which of the columns it is with target=. They are {', '.join(names[:NAMED])}{more}.")
+        raise InputError(
+            f"{said}: say which of the columns it is with ", Argument("target", ...), f". They are {', '.join(names[:NAMED])}{more}."
+        )
     return found[0]
 
 
 def _fitted(name: str, values: Any, missing: str | None, limit: int) -> Column:
-    if arrow.kind(name, values) == "category":
-        _tell_mixture(name, values, "one-hot", f"correct it, or leave the column out with drop=[{name!r}].")
+    if arrow.column_kind(name, values) == "category":
+        _tell_mixture(name, values, "one-hot", "correct it, or leave the column out with ", Argument("drop", [name]), ".")
         return Column(name, "category", _categories(name, values, limit))
     numbers, absent = arrow.numbers(name, values)
     if missing is None:
         if absent.any():
-            raise ValueError(
-                f"Column {name!r} has {counted(absent.sum(), 'missing value')} in {len(numbers):,} rows: say what to put there with "
-                f"missing='zero' or missing='mean', or leave the column out with drop=[{name!r}]."
+            raise InputError(
+                f"Column {name!r} has {counted(absent.sum(), 'missing value')} in {len(numbers):,} rows: say what to put there with ",
+                Argument("missing", "zero"),
+                " or ",
+                Argument("missing", "mean"),
+                ", or leave the column out with ",
+                Argument("drop", [name]),
+                ".",
             )
         return Column(name, "number")
     if missing == "mean" and absent.all():
-        raise ValueError(f"Column {name!r} has no value at all, hence no mean: leave it out with drop=[{name!r}].")
+        raise InputError(f"Column {name!r} has no value at all, hence no mean: leave it out with ", Argument("drop", [name]), ".")
     return Column(name, "number", fill=float(numbers[~absent].mean()) if missing == "mean" else 0.0)
 
 
 def _categories(name: str, values: Any, limit: int) -> tuple[str, ...]:
     different = arrow.different(values)
     if len(different) > limit:
-        raise ValueError(
-            f"Column {name!r} has {len(different):,} different texts in {len(values):,} rows, as identifiers have: leave it out with "
-            f"drop=[{name!r}], or give max_categories={len(different)} if each deserves a weight of its own."
+        raise InputError(
+            f"Column {name!r} has {len(different):,} different texts in {len(values):,} rows, as identifiers have: leave it out with ",
+            Argument("drop", [name]),
+            ", or give ",
+            Argument("max_categories", len(different)),
+            " if each deserves a weight of its own.",
         )
     return tuple(sorted(different))
 
@@ -190,28 +179,32 @@ def _encoded(column: Column, values: Any) -> np.ndarray:
         codes, unknown = arrow.codes(values, column.categories)
         _tell_unknown(column.name, unknown, int(np.count_nonzero(codes < 0)))
         return codes
-    if arrow.kind(column.name, values) != "number":
-        raise ValueError(f"Column {column.name!r} held numbers when the encoding was made, and holds text now: convert it.")
+    if arrow.column_kind(column.name, values) != "number":
+        raise InputError(f"Column {column.name!r} held numbers when the encoding was made, and holds text now: convert it.")
     numbers, absent = arrow.numbers(column.name, values)
     if absent.any():
         if column.fill is None:
-            raise ValueError(
+            raise InputError(
                 f"Column {column.name!r} has {counted(absent.sum(), 'missing value')}, and the encoding nothing to put in their place: "
-                "fill them, or make the encoding with missing='zero' or missing='mean'."
+                "fill them, or make the encoding with ",
+                Argument("missing", "zero"),
+                " or ",
+                Argument("missing", "mean"),
+                ".",
             )
         numbers[absent] = column.fill
     return numbers
 
 
-def _tell_mixture(name: str, values: Any, becomes: str, advice: str) -> None:
+def _tell_mixture(name: str, values: Any, becomes: str, *advice: str | Argument) -> None:
     """Warn of a column that is text for the sake of a few values: they may be typing errors."""
     found = arrow.mixture(values)
     if found is not None:
-        warnings.warn(
+        message = (
             f"Column {name!r} is text, and so {becomes}, though {found.numbers:,} of {found.total:,} values are numbers; the first that "
-            f"is not is {found.text[:40]!r}, in row {found.row:,}, counting from 1: {advice}",
-            stacklevel=4,
+            f"is not is {found.text[:40]!r}, in row {found.row:,}, counting from 1: "
         )
+        warnings.warn(InputWarning(message, *advice), stacklevel=users_line())
 
 
 def _tell_unknown(name: str, unknown: Iterable[str], count: int) -> None:
@@ -220,5 +213,5 @@ def _tell_unknown(name: str, unknown: Iterable[str], count: int) -> None:
         warnings.warn(
             f"{count:,} rows have texts in column {name!r} that the encoding does not know, such as {examples}: "
             "all columns made of it are 0 there.",
-            stacklevel=4,
+            stacklevel=users_line(),
         )

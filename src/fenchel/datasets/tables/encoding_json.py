@@ -7,8 +7,10 @@ import json
 import math
 from typing import Any
 
-from fenchel.datasets.tables.encoding import FORMAT, Column, Encoding
+from fenchel.core.errors import InputError
+from fenchel.datasets.tables.column import Column
 
+FORMAT = "fenchel-encoding-1"
 MOST_COLUMNS = 2**31 - 1
 
 
@@ -16,32 +18,29 @@ class _Refused(ValueError):
     """What is wrong with the text."""
 
 
-def dumps(encoding: Encoding) -> str:
-    """The encoding as text."""
+def dumps(encoding: Any) -> str:
+    """An :class:`~fenchel.datasets.tables.encoding.Encoding` as text."""
     return json.dumps({"format": FORMAT, **dataclasses.asdict(encoding)}, ensure_ascii=False, allow_nan=False)
 
 
-def loads(text: str | bytes) -> Encoding:
-    """The encoding in the text, or one sentence on why there is none."""
+def loads(text: str | bytes) -> tuple[tuple[Column, ...], Column | None, str | None]:
+    """The fields of the encoding in the text, or one sentence on why there is none."""
     try:
         found = json.loads(text, parse_constant=_no_constant)
         _need(isinstance(found, dict) and found.get("format") == FORMAT, f"it does not say that its format is {FORMAT!r}")
         _need(set(found) <= {"format", "columns", "target", "sample_weight"}, "it has entries of no meaning")
-        columns = found.get("columns")
-        _need(isinstance(columns, list) and len(columns) > 0, "its columns are not a list")
-        encoding = Encoding(
-            tuple(_column(column) for column in columns),
-            None if found.get("target") is None else _column(found["target"]),
-            found.get("sample_weight"),
-        )
-        _need(encoding.sample_weight is None or isinstance(encoding.sample_weight, str), "its sample_weight is not a name")
-        names = [column.name for column in encoding.columns]
-        _need(len(set(names)) == len(names), "two of its columns have the same name")
-        _need(sum(column.width for column in encoding.columns) <= MOST_COLUMNS, "it has too many columns")
+        given = found.get("columns")
+        _need(isinstance(given, list) and len(given) > 0, "its columns are not a list")
+        columns = tuple(_column(column) for column in given)
+        target = None if found.get("target") is None else _column(found["target"])
+        sample_weight = found.get("sample_weight")
+        _need(sample_weight is None or isinstance(sample_weight, str), "its sample_weight is not a name")
+        _need(len({column.name for column in columns}) == len(columns), "two of its columns have the same name")
+        _need(sum(column.width for column in columns) <= MOST_COLUMNS, "it has too many columns")
     except (ValueError, RecursionError, OverflowError) as error:
         reason = str(error) if isinstance(error, _Refused) else "it is not JSON"
-        raise ValueError(f"This is not an encoding of fenchel's: {reason}.") from None
-    return encoding
+        raise InputError(f"This is not an encoding of fenchel's: {reason}.") from None
+    return columns, target, sample_weight
 
 
 def _column(found: Any) -> Column:

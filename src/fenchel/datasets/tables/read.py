@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.datasets.bounds import Bounded, check_expansion
+from fenchel.core.errors import InputError
+from fenchel.core.messages import counted
 from fenchel.datasets.data import Data
-from fenchel.datasets.files import OPENERS
-from fenchel.datasets.tables.columns import check_names
-from fenchel.registry import counted
+from fenchel.datasets.decompression import Bounded, check_expansion
+from fenchel.datasets.tables.arrow_columns import check_names
+from fenchel.datasets.text_files import OPENERS
 
 WIDEST = 20_000  # columns of a table: beyond them Arrow's own bookkeeping outweighs the data
 BLOCK = 1 << 22  # values written at a time
@@ -44,10 +45,10 @@ def read_table(path: Path, format: str, text_columns: list[str]) -> Any:
         ragged = RAGGED.search(said)
         if ragged:
             line, wanted, got = map(int, ragged.groups())
-            raise ValueError(f"{path}, line {line}: {counted(got, 'value')}, where the heading has {wanted}: mend that line.") from None
-        raise ValueError(f"{path} can't be read as {format}: {_readable(said)[:300].rstrip('.')}.") from None
+            raise InputError(f"{path}, line {line}: {counted(got, 'value')}, where the heading has {wanted}: mend that line.") from None
+        raise InputError(f"{path} can't be read as {format}: {_readable(said)[:300].rstrip('.')}.") from None
     if table.num_rows == 0:
-        raise ValueError(f"{path} has a heading, and no rows below it: there is nothing to read.")
+        raise InputError(f"{path} has a heading, and no rows below it: there is nothing to read.")
     return table
 
 
@@ -128,9 +129,9 @@ def write_table(file: Any, data: Data, format: str) -> None:
     """Write X and y as a table to an open file, a block of rows at a time."""
     n = data.X.shape[1]
     if n > WIDEST:
-        raise ValueError(f"{n:,} columns are more than a table is good for ({WIDEST:,}): write svmlight text or .npz.")
+        raise InputError(f"{n:,} columns are more than a table is good for ({WIDEST:,}): write svmlight text or .npz.")
     if data.qid is not None:
-        raise ValueError("A table has no place for queries: write svmlight text or .npz.")
+        raise InputError("A table has no place for queries: write svmlight text or .npz.")
     blocks = _blocks(data)
     first = next(blocks)
     with _writer(file, format, first.schema) as writer:
@@ -147,7 +148,7 @@ def _blocks(data: Data) -> Iterator[Any]:
     names += [data.target_name or "target"] if data.y is not None else []
     names += ["sample_weight"] if data.sample_weight is not None else []
     if len(set(names)) < len(names):
-        raise ValueError("Two columns would have the same name: give each feature and the target a name of its own.")
+        raise InputError("Two columns would have the same name: give each feature and the target a name of its own.")
     height = max(1, BLOCK // max(n, 1))
     for first in range(0, max(m, 1), height):
         rows = slice(first, first + height)

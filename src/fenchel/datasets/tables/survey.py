@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from fenchel.datasets.tables import columns as arrow
+from fenchel.datasets.tables import arrow_columns as arrow
 
 
 class Seen(NamedTuple):

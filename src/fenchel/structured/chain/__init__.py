@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fenchel.structured.chain.features import token_features
 from fenchel.structured.chain.model import Chain
-from fenchel.structured.chain.scores import chunk_scores, token_accuracy
-from fenchel.structured.chain.sentences import sentences
+from fenchel.structured.chain.sentence_matrices import sentences
+from fenchel.structured.chain.tagging_scores import chunk_scores, token_accuracy
 
 __all__ = ["Chain", "chunk_scores", "sentences", "token_accuracy", "token_features"]

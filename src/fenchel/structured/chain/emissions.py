@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
 
 
 @compiled

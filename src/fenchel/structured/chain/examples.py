@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled, kernel
+from fenchel.core.compiled import compiled, kernel
 from fenchel.structured.chain.emissions import Emissions
 from fenchel.structured.chain.marginals import each_alone, marginals
-from fenchel.structured.chain.viterbi import largest, padded, viterbi
+from fenchel.structured.chain.viterbi import argmax, padded, viterbi
 
 
 @compiled
@@ -54,7 +54,7 @@ class ChainExamples(NamedTuple):
                     S[t, k] += cost * (k != self.truth[self.sentences[i] + t])
         if self.edges.size == 0:
             for t in range(S.shape[0]):
-                y[t] = largest(S[t])
+                y[t] = argmax(S[t])
         elif S.shape[0] > 0:
             viterbi(S, transition_scores(self, w, scale), y)
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from fenchel.compiled import compiled, reassociated
+from fenchel.core.compiled import compiled, reassociated
 
 LOWEST = -708.0  # below, eˣ is no normal number: taken for zero
 INVERSE = 1.0 / math.log(2.0)

@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from fenchel.core.errors import Argument, InputError, InputTypeError
+
 # The attributes of CRFsuite's tutorial on CoNLL-2000 (www.chokkan.org/software/crfsuite/tutorial.html).
 CHUNKING = (
     *("w[-2]", "w[-1]", "w[0]", "w[1]", "w[2]", "w[-1]|w[0]", "w[0]|w[1]"),
@@ -41,7 +43,9 @@ def token_features(templates: Sequence[str] | None = None, **columns: Sequence[S
     if templates is None:
         templates = [template for template in CHUNKING if all(name in columns for name, *_ in PART.findall(template))]
     if isinstance(templates, str) or not templates:
-        raise ValueError(f"templates={templates!r}: give a list of templates such as ['w[0]', 'w[-1]|w[0]'] that fit the columns.")
+        raise InputError(
+            Argument("templates", templates), ": give a list of templates such as ['w[0]', 'w[-1]|w[0]'] that fit the columns."
+        )
     names = list(columns)
     made = [_parsed(template, columns) for template in templates]
     return [_attributes(dict(zip(names, sentence, strict=True)), made) for sentence in zip(*columns.values(), strict=True)]
@@ -95,10 +99,10 @@ def _parsed(template: str, columns: dict[str, Any]) -> _Template:
     for piece in str(template).split("|"):
         found = PART.fullmatch(piece)
         if found is None:
-            raise ValueError(f"template {template!r}: {piece!r} is not of the form w[-1] or w[0].suffix3.")
+            raise InputError(f"template {template!r}: {piece!r} is not of the form w[-1] or w[0].suffix3.")
         column, offset, change, size = found.groups()
         if column not in columns:
-            raise ValueError(f"template {template!r}: there is no column {column!r}, only {', '.join(columns)}.")
+            raise InputError(f"template {template!r}: there is no column {column!r}, only {', '.join(columns)}.")
         parts.append(_Part(column, int(offset), None if change is None else _change(template, change, size)))
     offsets = [part.offset for part in parts]
     return _Template(parts, _Named(template), max(0, -min(offsets)), max(0, *offsets))
@@ -110,7 +114,7 @@ def _change(template: str, name: str, size: str) -> Callable[[str], str]:
     if count:
         changes = {"prefix": lambda word: word[:count], "suffix": lambda word: word[-count:]}
     if name not in changes:
-        raise ValueError(f"template {template!r}: .{name}{size} is unknown; there are .lower, .shape, .prefix3 and .suffix3.")
+        raise InputError(f"template {template!r}: .{name}{size} is unknown; there are .lower, .shape, .prefix3 and .suffix3.")
     return changes[name]
 
 
@@ -127,11 +131,11 @@ def shape(word: str) -> str:
 
 def _check_columns(columns: dict[str, Any]) -> None:
     if not columns:
-        raise TypeError("token_features needs a column at least: token_features(w=words).")
+        raise InputTypeError("token_features needs a column at least: token_features(w=words).")
     first, *others = columns
     for name in others:
         if len(columns[name]) != len(columns[first]):
-            raise ValueError(f"There are {len(columns[first]):,} sentences of {first} and {len(columns[name]):,} of {name}.")
+            raise InputError(f"There are {len(columns[first]):,} sentences of {first} and {len(columns[name]):,} of {name}.")
         for i, (a, b) in enumerate(zip(columns[first], columns[name], strict=True)):
             if len(a) != len(b):
-                raise ValueError(f"sentence {i} has {len(a)} tokens of {first} and {len(b)} of {name}.")
+                raise InputError(f"sentence {i} has {len(a)} tokens of {first} and {len(b)} of {name}.")

@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from fenchel.compiled import compiled, reassociated
-from fenchel.numeric import log_sum_exp
+from fenchel.core.compiled import compiled, reassociated
+from fenchel.core.numeric import log_sum_exp
 from fenchel.structured.chain.exponentials import exponentiate
 
 WIDEST = 200.0  # range of T up to which products stay numbers

@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fenchel.registry import checked_choice
-from fenchel.structured.base import LIKELIHOOD, MARGIN, Model, checked_weights
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.validation import checked_choice
 from fenchel.structured.chain import stored
 from fenchel.structured.chain.emissions import Emissions
 from fenchel.structured.chain.examples import ChainExamples, tag_probabilities
-from fenchel.structured.chain.scores import token_accuracy
-from fenchel.structured.chain.tags import MOST_MOVES, Tag, check_sizes, checked_tags, distinct, given_tags, numbered, within_moves
+from fenchel.structured.chain.tagging_scores import token_accuracy
+from fenchel.structured.chain.tags import MOST_MOVES, Tag, check_sizes, checked_tags, distinct_tags, given_tags, numbered, within_moves
 from fenchel.structured.chain.tokens import (
     Tokens,
     are_matrices,
@@ -31,12 +31,13 @@ from fenchel.structured.chain.tokens import (
     from_matrices,
     matrix_width,
 )
+from fenchel.structured.structured_model import LIKELIHOOD, MARGIN, StructuredModel, checked_model_weights
 
 PAIRS = ("auto", "all", "observed")
 
 
 @dataclass(frozen=True, eq=False)
-class Chain(Model):
+class Chain(StructuredModel):
     """A tag for every token of a sentence.
 
     X is a list of sentences. A sentence is a matrix, SciPy's or NumPy's, with a row for each token, or a list of tokens; a token
@@ -73,7 +74,7 @@ class Chain(Model):
     def __post_init__(self) -> None:
         checked_choice("features", self.features, PAIRS)
         if self.transitions not in (True, False, "observed"):
-            raise ValueError(f"transitions={self.transitions!r}: give True, False or 'observed'.")
+            raise InputError(Argument("transitions", self.transitions), ": give True, False or 'observed'.")
 
     def fitted(self, X: Any, Y: Any) -> Chain:
         """The same model with the tags, attributes and pairs of these sentences, as far as it does not know them."""
@@ -97,10 +98,12 @@ class Chain(Model):
         return model, model._examples(tokens, truth)
 
     def _all_tags(self, Y: list[list[Any]]) -> tuple[Tag, ...]:
-        tags = given_tags(self.tags) if self.tags else distinct(Y)
+        tags = given_tags(self.tags) if self.tags else distinct_tags(Y)
         if self.transitions and not within_moves(len(tags)):
-            raise ValueError(
-                f"There are {len(tags):,} tags, and no more than {MOST_MOVES:,} pairs of them can be had: set transitions=False."
+            raise InputError(
+                f"There are {len(tags):,} tags, and no more than {MOST_MOVES:,} pairs of them can be had: set ",
+                Argument("transitions", False),
+                ".",
             )
         if self.tags:
             numbered(Y, tags)  # to refuse others
@@ -155,7 +158,7 @@ class Chain(Model):
 
     def _tokens(self, X: Any) -> Tokens:
         if not self.tags:
-            raise ValueError("Chain knows no tags yet: call fitted(X, Y) first.")
+            raise InputError("Chain knows no tags yet: call fitted(X, Y) first.")
         if self.attributes is None:
             return from_matrices(X, self.width)
         return from_attributes(X, self._index)
@@ -176,7 +179,7 @@ class Chain(Model):
         """For every sentence the probability of each tag at each token, a row a token, under weights learnt by likelihood."""
         examples = self.examples(X)
         found = np.empty((int(examples.sentences[-1]), len(self.tags)))
-        tag_probabilities(examples, checked_weights(w, self.n), found)
+        tag_probabilities(examples, checked_model_weights(w, self.n), found)
         return [found[begin:end] for begin, end in itertools.pairwise(examples.sentences.tolist())]
 
     def named(self, w: np.ndarray) -> dict[str, dict[Any, float]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fenchel.core.errors import InputError
 from fenchel.structured.chain.tags import MOST_TAGS, within_moves
 
 
@@ -60,13 +61,13 @@ def _checked_numbers(values: Any, below: int, what: str) -> np.ndarray | None:
 
 def _require(condition: bool, what: str) -> None:
     if not condition:
-        raise ValueError(f"This is no description of a chain model: {what}; save the model again.")
+        raise InputError(f"This is no description of a chain model: {what}; save the model again.")
 
 
 def named(model: Any, w: np.ndarray) -> dict[str, dict[Any, float]]:
     """What each weight is of."""
     if w.shape != (model.n,):
-        raise ValueError(f"w has shape {w.shape}, and the model {model.n:,} weights.")
+        raise InputError(f"w has shape {w.shape}, and the model {model.n:,} weights.")
     K, tags = len(model.tags), model.tags
     attributes = model.attributes if model.attributes is not None else range(model.width)
     pairs = np.arange(model.width * K) if model.observed is None else model.observed

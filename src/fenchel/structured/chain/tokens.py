@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.checks import is_number
+from fenchel.core.errors import InputError, InputTypeError
+from fenchel.core.validation import is_number
 
 
 class Tokens(NamedTuple):
@@ -30,9 +31,9 @@ class Tokens(NamedTuple):
 def checked_sentences(X: Any) -> Sequence[Any]:
     """X itself, if it may be a list of sentences."""
     if isinstance(X, str | bytes | dict) or not hasattr(X, "__len__") or not hasattr(X, "__getitem__"):
-        raise TypeError(f"X must be a list of sentences, not {type(X).__name__}.")
+        raise InputTypeError(f"X must be a list of sentences, not {type(X).__name__}.")
     if sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
-        raise TypeError(
+        raise InputTypeError(
             "X is one matrix and must be a list of sentences, each a matrix of its own: cut it with fenchel.structured.sentences."
         )
     return X
@@ -57,20 +58,20 @@ def from_matrices(X: Sequence[Any], width: int) -> Tokens:
     if len(wrong):
         token = int(np.searchsorted(stacked.indptr, wrong[0], side="right")) - 1
         place = _place(sentences, token)
-        raise ValueError(f"{place}: feature {stacked.indices[wrong[0]]} is {stacked.data[wrong[0]]}: every value must be finite.")
+        raise InputError(f"{place}: feature {stacked.indices[wrong[0]]} is {stacked.data[wrong[0]]}: every value must be finite.")
     values = np.ascontiguousarray(stacked.data, dtype=np.float64)
     return Tokens(values, stacked.indices.astype(np.uint32), stacked.indptr.astype(np.int64), sentences)
 
 
 def _checked_matrix(x: Any, i: int, width: int | None) -> Any:
     if not (sp.issparse(x) or isinstance(x, np.ndarray)):
-        raise TypeError(f"sentence {i} is a {type(x).__name__}, and others are matrices: write all in one way.")
+        raise InputTypeError(f"sentence {i} is a {type(x).__name__}, and others are matrices: write all in one way.")
     if x.ndim != 2:
-        raise ValueError(f"sentence {i} has shape {x.shape}: give a matrix with a row for each token.")
+        raise InputError(f"sentence {i} has shape {x.shape}: give a matrix with a row for each token.")
     if x.dtype.kind not in "fiub":
-        raise TypeError(f"sentence {i} holds {x.dtype}: give a matrix of numbers, or lists of strings.")
+        raise InputTypeError(f"sentence {i} holds {x.dtype}: give a matrix of numbers, or lists of strings.")
     if width is not None and x.shape[1] != width:
-        raise ValueError(f"sentence {i} has {x.shape[1]} features, and the model {width}: every token has the same features.")
+        raise InputError(f"sentence {i} has {x.shape[1]} features, and the model {width}: every token has the same features.")
     return sp.csr_array(x, dtype=np.float64)
 
 
@@ -123,9 +124,9 @@ def _values_of(tokens: Sequence[Any], size: int) -> np.ndarray:
 def _checked_tokens(sentence: Any, i: int) -> Sequence[Any]:
     """Each token as a list of names, or as a dict of names and numbers."""
     if sp.issparse(sentence) or isinstance(sentence, np.ndarray):
-        raise TypeError(f"sentence {i} is a matrix, and others are lists of tokens: write all in one way.")
+        raise InputTypeError(f"sentence {i} is a matrix, and others are lists of tokens: write all in one way.")
     if not isinstance(sentence, list | tuple):
-        raise TypeError(
+        raise InputTypeError(
             f"sentence {i} is a {type(sentence).__name__}: give a list of tokens, each a list or dict of attributes, or a matrix."
         )
     plain = set(map(type, sentence)) <= {list, tuple} and set(map(type, itertools.chain.from_iterable(sentence))) <= {str}
@@ -138,24 +139,24 @@ def _checked_token(token: Any, i: int, t: int) -> Any:
     if isinstance(token, set | frozenset):
         token = sorted(token, key=str)  # or the numbering would differ from one process to the next
     if not isinstance(token, list | tuple):
-        raise TypeError(f"sentence {i}, token {t} is {token!r}: give its attributes as a list of strings or as a dict.")
+        raise InputTypeError(f"sentence {i}, token {t} is {token!r}: give its attributes as a list of strings or as a dict.")
     for name in token:
         if not isinstance(name, str):
-            raise TypeError(f"sentence {i}, token {t}: attribute {name!r} is no string.")
+            raise InputTypeError(f"sentence {i}, token {t}: attribute {name!r} is no string.")
     return [str(name) for name in token]  # NumPy's strings are another class
 
 
 def _pair(name: Any, value: Any, i: int, t: int) -> tuple[str, float]:
     if not isinstance(name, str):
-        raise TypeError(f"sentence {i}, token {t}: attribute {name!r} is no string.")
+        raise InputTypeError(f"sentence {i}, token {t}: attribute {name!r} is no string.")
     if isinstance(value, str):
         return f"{name}:{value}", 1.0
     if not (is_number(value) or isinstance(value, np.bool_)) or isinstance(value, np.complexfloating):
-        raise TypeError(f"sentence {i}, token {t}: attribute {name!r} is {value!r}: give a number, True, False or a string.")
+        raise InputTypeError(f"sentence {i}, token {t}: attribute {name!r} is {value!r}: give a number, True, False or a string.")
     try:
         number = float(value)
     except OverflowError:
-        raise ValueError(f"sentence {i}, token {t}: attribute {name!r} is a whole number too large for a float: scale it down.") from None
+        raise InputError(f"sentence {i}, token {t}: attribute {name!r} is a whole number too large for a float: scale it down.") from None
     if not math.isfinite(number):
-        raise ValueError(f"sentence {i}, token {t}: attribute {name!r} is {value}: every value must be finite.")
+        raise InputError(f"sentence {i}, token {t}: attribute {name!r} is {value}: every value must be finite.")
     return str(name), number

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
 
 
 @compiled
@@ -27,7 +27,7 @@ def viterbi(S, T, y):
         for b in range(width):
             S[t, b] += best[b]
     # Which tag came before is found again on the way back: L·K steps, and nothing to store.
-    y[L - 1] = largest(S[L - 1])
+    y[L - 1] = argmax(S[L - 1])
     for t in range(L - 2, -1, -1):
         b = y[t + 1]
         a = 0
@@ -58,7 +58,7 @@ def max_plus(x, T, out):
 
 
 @compiled
-def largest(row):
+def argmax(row):
     """Where the largest number of a row is, the first one if there are several."""
     k = 0
     for other in range(1, row.shape[0]):

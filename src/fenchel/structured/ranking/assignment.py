@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
 
 # Loops where NumPy has a word for it: its sorting and indexing with arrays take Numba seconds to compile.
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.registry import counted
-from fenchel.storage import as_storage
+from fenchel.core.errors import InputError, prefixed
+from fenchel.core.messages import counted
+from fenchel.linalg.storage import as_storage
 from fenchel.structured.ranking.grades import checked_grades, tells
 
 
@@ -23,7 +24,7 @@ class Documents(Sequence[Any]):
 
     def __init__(self, matrix: Any, start: np.ndarray, names: Any = None) -> None:
         if len(start) < 1 or start[0] != 0 or start[-1] != matrix.shape[0] or (np.diff(start) < 0).any():
-            raise ValueError(f"start must rise from 0 to the {matrix.shape[0]} rows of the matrix.")
+            raise InputError(f"start must rise from 0 to the {matrix.shape[0]} rows of the matrix.")
         self.matrix = matrix
         self.start = start
         self.names = np.arange(len(start) - 1) if names is None else names
@@ -79,7 +80,7 @@ def those_that_tell(X: Any, y: Any, qid: Any) -> tuple[Any, np.ndarray, np.ndarr
     groups = grouped(X, y, qid)
     told = [tells(checked_grades(grades, name)) for grades, name in zip(groups.y, groups.X.names, strict=True)]
     if not any(told):
-        raise ValueError(
+        raise InputError(
             f"No two documents of a query differ in grade in {counted(len(groups.rows), 'sample')}: "
             "there is nothing to learn an order from."
         )
@@ -94,20 +95,20 @@ def _numbers(y: Any) -> np.ndarray:
     try:
         return np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError("y must hold numbers: the grade of each document, 0 for one that is not relevant.") from None
+        raise InputError("y must hold numbers: the grade of each document, 0 for one that is not relevant.") from None
 
 
 def _identifiers(qid: Any) -> np.ndarray:
     values = np.asarray(qid)
     missing = np.isnan(values) if values.dtype.kind == "f" else np.array([name is None for name in values.flat])
     if missing.any():
-        raise ValueError(f"qid[{np.flatnonzero(missing)[0]}] is missing: every document belongs to a query.")
+        raise InputError(f"qid[{np.flatnonzero(missing)[0]}] is missing: every document belongs to a query.")
     return values.astype(str) if values.dtype == object else values
 
 
 def _column(name: str, values: np.ndarray, rows: int) -> np.ndarray:
     if values.shape != (rows,):
-        raise ValueError(f"{name} has shape {values.shape} for the {rows:,} rows of X: give one value for each row.")
+        raise InputError(f"{name} has shape {values.shape} for the {rows:,} rows of X: give one value for each row.")
     return values
 
 
@@ -116,25 +117,25 @@ def joined(X: Any) -> Documents:
     if isinstance(X, Documents):
         return X
     if not isinstance(X, Sequence) or isinstance(X, str):
-        raise ValueError(
+        raise InputError(
             "X must be a list of matrices, one for each query: "
             "fenchel.structured.grouped(X, y, qid) makes one of a matrix and the query of each row."
         )
     if not X:
-        raise ValueError("There are no queries: nothing can be learnt from an empty list.")
+        raise InputError("There are no queries: nothing can be learnt from an empty list.")
     blocks = [_block(block, i) for i, block in enumerate(X)]
     width = blocks[0].shape[1]
     for i, block in enumerate(blocks):
         if block.shape[1] != width:
-            raise ValueError(f"query {i} has {block.shape[1]} features, and query 0 has {width}: all must have the same.")
+            raise InputError(f"query {i} has {block.shape[1]} features, and query 0 has {width}: all must have the same.")
     stacked = sp.vstack(blocks, format="csr") if any(map(sp.issparse, blocks)) else np.vstack(blocks)
     return Documents(stacked, np.cumsum([0] + [block.shape[0] for block in blocks]))
 
 
 def _block(block: Any, i: int) -> Any:
     if np.ndim(block) == 2 and np.shape(block)[0] == 0:
-        raise ValueError(f"query {i} has no documents: leave it out.")
+        raise InputError(f"query {i} has no documents: leave it out.")
     try:
         return as_storage(block)
-    except ValueError as error:
-        raise ValueError(f"query {i}: {error}") from None
+    except InputError as error:
+        raise prefixed(f"query {i}: ", error) from None

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.checks import checked_whole
+from fenchel.core.errors import InputError
+from fenchel.core.validation import checked_whole
 
 HIGHEST = 60.0  # 2^g − 1 is exact, and sums of it are far from overflow
 
@@ -16,13 +17,13 @@ def checked_grades(grades: Any, query: Any) -> np.ndarray:
     try:
         values = np.asarray(grades, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"query {query}: grades must be numbers, one for each document.") from None
+        raise InputError(f"query {query}: grades must be numbers, one for each document.") from None
     if values.ndim != 1:
-        raise ValueError(f"query {query}: grades have shape {values.shape}: give one for each document.")
+        raise InputError(f"query {query}: grades have shape {values.shape}: give one for each document.")
     wrong = np.flatnonzero(~((values >= 0.0) & (values <= HIGHEST)))
     if len(wrong):
         d = wrong[0]
-        raise ValueError(
+        raise InputError(
             f"query {query}: the grade of document {d} is {values[d]:g}: grades are numbers from 0 (not relevant) to {HIGHEST:g}."
         )
     return values

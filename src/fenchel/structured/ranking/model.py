@@ -18,19 +18,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fenchel.matrices import Design
-from fenchel.registry import checked_choice
-from fenchel.structured.base import MARGIN, Model, check_lengths
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.validation import checked_choice
+from fenchel.linalg.design import Design
 from fenchel.structured.ranking.documents import Documents, joined
 from fenchel.structured.ranking.grades import checked_depth, checked_grades, discounts, gains, tells
 from fenchel.structured.ranking.queries import Queries
-from fenchel.structured.ranking.scores import ndcg
+from fenchel.structured.ranking.ranking_scores import ndcg
+from fenchel.structured.structured_model import MARGIN, StructuredModel, check_lengths
 
 COEFFICIENTS = ("grades", "linear", "root")
 
 
 @dataclass(frozen=True)
-class Ranking(Model):
+class Ranking(StructuredModel):
     """Order the documents of each query; Δ = 1 − NDCG@k.
 
     ``X`` is a list of matrices, dense or sparse, one a query and one row a document; ``Y`` a list of grades, one a document, 0 for one that
@@ -60,7 +61,9 @@ class Ranking(Model):
         checked_depth(self.k)
         checked_choice("coefficients", self.coefficients, COEFFICIENTS)
         if not isinstance(self.features, (int, np.integer)) or self.features < 0:
-            raise ValueError(f"features={self.features!r}: give how many features a document has, or 0 to learn it from the data.")
+            raise InputError(
+                Argument("features", self.features), ": give how many features a document has, or 0 to learn it from the data."
+            )
 
     def fitted(self, X: Any, Y: Any) -> Ranking:
         """The same model with as many features as documents have."""
@@ -76,7 +79,7 @@ class Ranking(Model):
         documents = joined(X)
         design = Design(documents.matrix)
         if design.n != self.features:
-            raise ValueError(f"Documents have {design.n} features, and the model was made for {self.features}.")
+            raise InputError(f"Documents have {design.n} features, and the model was made for {self.features}.")
         grades = [np.zeros(size) for size in np.diff(documents.start)] if Y is None else _checked(documents, Y)
         D = discounts(max(len(g) for g in grades), self.k)
         kind = np.concatenate([np.unique(g, return_inverse=True)[1] for g in grades])
@@ -123,7 +126,7 @@ class Ranking(Model):
     def from_json(cls, data: dict[str, Any]) -> Ranking:
         """The model of which ``to_json`` made these values."""
         if set(data) != {"k", "coefficients", "features"}:
-            raise ValueError(f"A ranking model has k, coefficients and features, and this one {', '.join(map(str, data)) or 'nothing'}.")
+            raise InputError(f"A ranking model has k, coefficients and features, and this one {', '.join(map(str, data)) or 'nothing'}.")
         return cls(**data)
 
 
@@ -134,7 +137,7 @@ def _checked(documents: Documents, Y: Any) -> list[np.ndarray]:
     for name, size, grades in zip(documents.names, np.diff(documents.start), Y, strict=True):
         values = checked_grades(grades, name)
         if len(values) != size:
-            raise ValueError(f"query {name} has {size} documents and {len(values)} grades: give one grade for each document.")
+            raise InputError(f"query {name} has {size} documents and {len(values)} grades: give one grade for each document.")
         found.append(values)
     return found
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
+from fenchel.linalg.weights import plain
 from fenchel.structured.ranking.assignment import assigned, best_order
-from fenchel.weights import plain
 
 
 @compiled

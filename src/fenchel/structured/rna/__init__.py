@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from fenchel.structured.rna.model import RnaFold
-from fenchel.structured.rna.scores import Accuracy, accuracy
+from fenchel.structured.rna.pair_accuracy import Accuracy, accuracy
 
 __all__ = ["Accuracy", "RnaFold", "accuracy"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
 from fenchel.structured.rna.features import (
     END,
     EXTERNAL_PAIRED,
@@ -20,7 +20,7 @@ from fenchel.structured.rna.features import (
     TERMS,
     WIDTH,
 )
-from fenchel.structured.rna.inside import kind, side, small, stacked
+from fenchel.structured.rna.inside import pair_kind, side, small_loop_term, stacked
 
 
 @compiled
@@ -57,7 +57,7 @@ def _count_stems(s, y, i, j, paired, counts):
 @compiled
 def _count_pair(s, y, i, j, counts):
     """The pair and the loop that it closes."""
-    counts[PAIR + kind(s, i, j)] += 1.0
+    counts[PAIR + pair_kind(s, i, j)] += 1.0
     stems, unpaired, k, l = _count_stems(s, y, i, j, -1, counts)
     if stems >= 2:
         counts[JUNCTION + side(s, i, j)] += 1.0
@@ -79,7 +79,7 @@ def _count_pair(s, y, i, j, counts):
 def _count_interior(s, i, j, k, l, counts):
     counts[END + side(s, l, k)] += 1.0
     counts[INTERIOR + WIDTH * (k - i - 1) + j - l - 1] += 1.0
-    extra = small(s, i, j, k, l)
+    extra = small_loop_term(s, i, j, k, l)
     if extra >= 0:
         counts[extra] += 1.0
 

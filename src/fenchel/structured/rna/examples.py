@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled, kernel
+from fenchel.core.compiled import compiled, kernel
 from fenchel.structured.rna.counts import count_terms, weight_counts
 from fenchel.structured.rna.features import PAIR
-from fenchel.structured.rna.inside import inside, kind, term_scores
+from fenchel.structured.rna.inside import inside, pair_kind, term_scores
 from fenchel.structured.rna.outside import in_range, moderate, outside
 from fenchel.structured.rna.rings import LOG, LOG_SUM, MAX_PLUS, SUM_PRODUCT
 from fenchel.structured.rna.traceback import traceback
@@ -119,7 +119,7 @@ def pair_scores(ring, theta, s, least):
     scores = np.full(N * N, ring.zero)
     for i in range(1, N - 1):
         for j in range(i + 1 + least, N - 1):
-            t = kind(s, i, j)
+            t = pair_kind(s, i, j)
             if t >= 0:
                 scores[i * N + j] = theta[PAIR + t]
     return scores

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
 from fenchel.structured.rna.features import (
     BULGE,
     END,
@@ -54,7 +54,7 @@ TABLES = 9
 
 
 @compiled
-def kind(s, a, b):
+def pair_kind(s, a, b):
     """Which of PAIRS the bases at a and b are, or -1."""
     return KIND[LETTERS * s[a] + s[b]]
 
@@ -62,13 +62,13 @@ def kind(s, a, b):
 @compiled
 def side(s, a, b):
     """The pair of a and b from the loop that follows a and precedes b: give (j, i) for the loop outside of i < j."""
-    return 25 * kind(s, a, b) + LETTERS * s[a + 1] + s[b - 1]
+    return 25 * pair_kind(s, a, b) + LETTERS * s[a + 1] + s[b - 1]
 
 
 @compiled
 def stacked(s, i, j):
     """The term of the pair (i + 1, j − 1) stacked on (i, j)."""
-    return STACK + 6 * kind(s, i, j) + kind(s, i + 1, j - 1)
+    return STACK + 6 * pair_kind(s, i, j) + pair_kind(s, i + 1, j - 1)
 
 
 @compiled
@@ -112,7 +112,7 @@ def interior_scores(ring, theta):
 
 
 @compiled
-def small(s, i, j, k, l):
+def small_loop_term(s, i, j, k, l):
     """The term, beside that of the lengths, of an interior loop with one unpaired base, or with one on each side; -1 for others."""
     a, b = k - i - 1, j - l - 1
     if a == 1 and b == 1:
@@ -126,7 +126,7 @@ def small(s, i, j, k, l):
 def small_loop(ring, theta, s, i, j, a, b):
     """The score of the interior loop of (i, j) with a and b unpaired bases, without those of its ends."""
     lengths = theta[INTERIOR + WIDTH * a + b]
-    return ring.times(lengths, theta[small(s, i, j, i + 1 + a, j - 1 - b)])
+    return ring.times(lengths, theta[small_loop_term(s, i, j, i + 1 + a, j - 1 - b)])
 
 
 @compiled

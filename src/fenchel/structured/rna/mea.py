@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fenchel.compiled import compiled, kernel
+from fenchel.core.compiled import compiled, kernel
 from fenchel.structured.rna.examples import expectations
 
 
@@ -63,17 +63,17 @@ def _read_back(p, q, gamma, best, y):
 def fold_accurately(examples, order, w, gamma, starts, ys):
     """The most accurate structure of every sequence, one after the other in ys."""
     for i in order:
-        p = probabilities(examples, i, w)
+        p = probability_matrix(examples, i, w)
         most_accurate(p, gamma, ys[starts[i] : starts[i + 1]])
 
 
 @kernel
 def pair_probabilities(examples, i, w):
-    return probabilities(examples, i, w)
+    return probability_matrix(examples, i, w)
 
 
 @compiled
-def probabilities(examples, i, w):
+def probability_matrix(examples, i, w):
     """The symmetric matrix of the probabilities of all pairs of one sequence."""
     s = examples.sequence(i)
     N = s.shape[0]

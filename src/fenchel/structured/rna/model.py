@@ -8,23 +8,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fenchel.checks import is_number
-from fenchel.matrices import available_threads
-from fenchel.structured.base import LIKELIHOOD, MARGIN, Model, check_lengths, checked_weights
+from fenchel.core.errors import Argument, InputError, InputTypeError
+from fenchel.core.threads import available_threads
+from fenchel.core.validation import is_number
+from fenchel.datasets.rna_notation import dot_bracket, partners_of
 from fenchel.structured.oracle import each_output
 from fenchel.structured.rna.examples import FoldExamples, count_truths
 from fenchel.structured.rna.features import LONGEST_LOOP, UNKNOWN, names, terms
 from fenchel.structured.rna.mea import fold_accurately, pair_probabilities
-from fenchel.structured.rna.scores import accuracy
-from fenchel.structured.rna.structures import dot_bracket, encoded, foldable, partners_of
+from fenchel.structured.rna.pair_accuracy import accuracy
+from fenchel.structured.rna.sequences import encoded, foldable
+from fenchel.structured.structured_model import LIKELIHOOD, MARGIN, StructuredModel, check_lengths, checked_model_weights
 
 
 @dataclass(frozen=True)
-class RnaFold(Model):
+class RnaFold(StructuredModel):
     """Fold RNA: sequences to nested secondary structures, with the features of CONTRAfold.
 
     Structures for training are dot-bracket strings, lists of pairs or arrays of partners. Pairs that the model cannot have (see
-    :func:`~fenchel.structured.rna.structures.foldable`) are left out of them, so that the truth is one of the outputs.
+    :func:`~fenchel.structured.rna.sequences.foldable`) are left out of them, so that the truth is one of the outputs.
 
     Args:
         hairpin: how many bases a hairpin has at least.
@@ -47,11 +49,11 @@ class RnaFold(Model):
 
     def __post_init__(self) -> None:
         if type(self.hairpin) is not int or not 0 <= self.hairpin <= LONGEST_LOOP:
-            raise ValueError(f"hairpin={self.hairpin!r}: give a whole number from 0 to {LONGEST_LOOP}.")
+            raise InputError(Argument("hairpin", self.hairpin), f": give a whole number from 0 to {LONGEST_LOOP}.")
         for name in ("missed", "false"):
             value = getattr(self, name)
             if not (is_number(value) and 0.0 <= value < math.inf):
-                raise ValueError(f"{name}={value!r}: give a number that is not negative.")
+                raise InputError(Argument(name, value), ": give a number that is not negative.")
 
     @property
     def n(self) -> int:
@@ -70,10 +72,10 @@ class RnaFold(Model):
     def examples(self, X: Any, Y: Any = None) -> FoldExamples:
         """Sequences, and structures if there are any, in the form that kernels take."""
         if isinstance(X, str):
-            raise TypeError("X is a single string: give a list of sequences.")
+            raise InputTypeError("X is a single string: give a list of sequences.")
         codes = [encoded(sequence, f"sequence {i}") for i, sequence in enumerate(X)]
         if not codes:
-            raise ValueError("X has no sequences: give at least one.")
+            raise InputError("X has no sequences: give at least one.")
         if Y is not None:
             check_lengths(codes, [Y] if isinstance(Y, str) else Y, "sequences")
         structures = [np.full(len(code), -1) for code in codes] if Y is None else self._truths(codes, Y)
@@ -96,7 +98,7 @@ class RnaFold(Model):
 
     def fold(self, X: Any, w: np.ndarray, gamma: float = 6.0, threads: int | None = None) -> list[str]:
         """The structures of the greatest expected accuracy under weights learnt by likelihood; the larger ``gamma``, the more pairs."""
-        examples, w, gamma = self.examples(X), checked_weights(w, self.n), checked_gamma(gamma)
+        examples, w, gamma = self.examples(X), checked_model_weights(w, self.n), checked_gamma(gamma)
         ys = each_output(
             examples, threads or available_threads(), lambda order, starts, ys: fold_accurately(examples, order, w, gamma, starts, ys)
         )
@@ -108,7 +110,7 @@ class RnaFold(Model):
         >>> RnaFold().pair_probabilities("GAAAC", np.zeros(336))[0].tolist()
         [0.0, 0.0, 0.0, 0.0, 0.5]
         """
-        return pair_probabilities(self.examples([sequence]), 0, checked_weights(w, self.n))
+        return pair_probabilities(self.examples([sequence]), 0, checked_model_weights(w, self.n))
 
     def marginals(self, X: Any, w: np.ndarray) -> list[np.ndarray]:
         """The same for several sequences."""
@@ -126,12 +128,12 @@ class RnaFold(Model):
     def from_json(cls, data: dict[str, Any]) -> RnaFold:
         """The model of which ``to_json`` made these values; others are refused."""
         if not isinstance(data, dict) or set(data) != {"hairpin", "missed", "false"}:
-            raise ValueError("A folding model is described by hairpin, missed and false, and nothing else.")
+            raise InputError("A folding model is described by hairpin, missed and false, and nothing else.")
         return cls(**data)
 
 
 def checked_gamma(gamma: Any) -> float:
     """What a pair counts against unpaired bases."""
     if not (is_number(gamma) and 0.0 < gamma < math.inf):
-        raise ValueError(f"gamma={gamma!r}: give a positive number.")
+        raise InputError(Argument("gamma", gamma), ": give a positive number.")
     return float(gamma)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
 from fenchel.structured.rna.features import (
     END,
     EXTERNAL_PAIRED,
@@ -36,12 +36,12 @@ from fenchel.structured.rna.inside import (
     external_stem,
     hairpin,
     interior_scores,
-    kind,
     multi_closing,
     multi_stem,
+    pair_kind,
     side,
-    small,
     small_loop,
+    small_loop_term,
     stacked,
 )
 
@@ -85,21 +85,21 @@ def outside(ring, theta, shift, s, pairing, least, chart, prefix, probability):
             split = ring.gather(out[SEVERAL_OUT_BY_END], j * N + 1, chart[MANY_BY_END], (i - 1) * N + 1, i - 1)
             out[ONE_OUT, at] = ring.plus(ring.plus(out[SINGLE_OUT, at], ring.times(u, out[ONE_OUT, at + 1])), split)
             unpaired = ring.plus(ring.times(out[ONE_OUT, at], chart[ONE, at - 1]), ring.times(out[SINGLE_OUT, at], chart[SINGLE, at + N]))
-            counts[MULTI_UNPAIRED] += ring.share(ring.times(u, unpaired), z)
-            peak = max(peak, ring.share(out[ONE_OUT, at], z))
+            counts[MULTI_UNPAIRED] += ring.ratio(ring.times(u, unpaired), z)
+            peak = max(peak, ring.ratio(out[ONE_OUT, at], z))
             if pairing[at] != zero:
                 beside = ring.times(prefix[i - 1], suffix[j + 1])
                 whole = _outside_of_pair(ring, theta, forward, s, i, j, chart[PAIRED, at], beside, z, out, counts)
-                peak = max(peak, ring.share(whole, z))
+                peak = max(peak, ring.ratio(whole, z))
                 out[SHELL, at] = ring.times(whole, pairing[at])
                 out[OUTER, at] = ring.times(out[SHELL, at], theta[END + side(s, i, j)])
-                probability[at] = ring.share(ring.times(whole, chart[PAIRED, at]), z)
-                counts[PAIR + kind(s, i, j)] += probability[at]
+                probability[at] = ring.ratio(ring.times(whole, chart[PAIRED, at]), z)
+                counts[PAIR + pair_kind(s, i, j)] += probability[at]
                 _count_loops(ring, theta, shift, s, i, j, least, chart, z, out, counts, loops)
     _count_interior_lengths(ring, loops, backward, z, counts)
     for i in range(1, L + 1):
         unpaired = ring.times(ring.times(prefix[i - 1], theta[EXTERNAL_UNPAIRED]), suffix[i + 1])
-        counts[EXTERNAL_UNPAIRED] += ring.share(unpaired, z)
+        counts[EXTERNAL_UNPAIRED] += ring.ratio(unpaired, z)
     return counts, peak
 
 
@@ -144,9 +144,9 @@ def _outside_of_pair(ring, theta, forward, s, i, j, paired, beside, z, out, coun
     external = ring.times(beside, external_stem(ring, theta, s, i, j))
     branch = ring.times(out[ONE_OUT, at], multi_stem(ring, theta, s, i, j))
     looped = ring.times(theta[END + side(s, j, i)], _enclosing_loops(ring, theta, forward, s, i, j, out[OUTER]))
-    a = ring.share(ring.times(external, paired), z)
-    b = ring.share(ring.times(branch, paired), z)
-    counts[END + side(s, j, i)] += ring.share(ring.times(looped, paired), z)
+    a = ring.ratio(ring.times(external, paired), z)
+    b = ring.ratio(ring.times(branch, paired), z)
+    counts[END + side(s, j, i)] += ring.ratio(ring.times(looped, paired), z)
     counts[EXTERNAL_PAIRED] += a
     counts[MULTI_PAIRED] += b
     counts[JUNCTION + side(s, j, i)] += a + b
@@ -176,17 +176,17 @@ def _count_loops(ring, theta, shift, s, i, j, least, chart, z, out, counts, loop
     """Count the terms of the loop inside of (i, j); interior loops are left to be counted by their lengths."""
     N = s.shape[0]
     at = i * N + j
-    counts[END + side(s, i, j)] += ring.share(ring.times(out[SHELL, at], chart[LOOPED, at]), z)
+    counts[END + side(s, i, j)] += ring.ratio(ring.times(out[SHELL, at], chart[LOOPED, at]), z)
     length = j - i - 1
-    counts[HAIRPIN + min(length, LONGEST_LOOP)] += ring.share(ring.times(out[OUTER, at], hairpin(ring, theta, shift, length)), z)
+    counts[HAIRPIN + min(length, LONGEST_LOOP)] += ring.ratio(ring.times(out[OUTER, at], hairpin(ring, theta, shift, length)), z)
     closed = ring.times(out[SHELL, at], multi_closing(ring, theta, s, i, j))
-    multi = ring.share(ring.times(closed, chart[SEVERAL, at + N - 1]), z)
+    multi = ring.ratio(ring.times(closed, chart[SEVERAL, at + N - 1]), z)
     counts[JUNCTION + side(s, i, j)] += multi
     counts[MULTI_CLOSED] += multi
     counts[MULTI_PAIRED] += multi
     if chart[PAIRED, at + N - 1] != ring.zero:
         term = stacked(s, i, j)
-        counts[term] += ring.share(ring.times(ring.times(out[SHELL, at], theta[term]), chart[PAIRED, at + N - 1]), z)
+        counts[term] += ring.ratio(ring.times(ring.times(out[SHELL, at], theta[term]), chart[PAIRED, at + N - 1]), z)
     for a in range(min(LONGEST_LOOP, j - i - 3 - least) + 1):
         k = i + 1 + a
         first = max(k + 1 + least, j - 1 - LONGEST_LOOP + a)
@@ -194,9 +194,9 @@ def _count_loops(ring, theta, shift, s, i, j, least, chart, z, out, counts, loop
     for a, b in ((0, 1), (1, 0), (1, 1)):
         if j - i - 3 - a - b >= least:
             loop = ring.times(out[OUTER, at], small_loop(ring, theta, s, i, j, a, b))
-            share = ring.share(ring.times(loop, chart[INNER, (i + 1 + a) * N + j - 1 - b]), z)
-            counts[INTERIOR + WIDTH * a + b] += share
-            counts[small(s, i, j, i + 1 + a, j - 1 - b)] += share
+            ratio = ring.ratio(ring.times(loop, chart[INNER, (i + 1 + a) * N + j - 1 - b]), z)
+            counts[INTERIOR + WIDTH * a + b] += ratio
+            counts[small_loop_term(s, i, j, i + 1 + a, j - 1 - b)] += ratio
 
 
 @compiled
@@ -204,4 +204,4 @@ def _count_interior_lengths(ring, loops, backward, z, counts):
     for a in range(WIDTH):
         for b in range(WIDTH - a):
             at = WIDTH * a + LONGEST_LOOP - b
-            counts[INTERIOR + WIDTH * a + b] += ring.share(ring.times(loops[at], backward[at]), z)
+            counts[INTERIOR + WIDTH * a + b] += ring.ratio(ring.times(loops[at], backward[at]), z)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.compiled import compiled, reassociated
+from fenchel.core.compiled import compiled, reassociated
 
 MAX, SUM, LOG = 0, 1, 2
 
@@ -69,7 +69,7 @@ class Ring(NamedTuple):
         """a ⊗ b"""
         return a * b if self.kind == SUM else a + b
 
-    def share(self, a, z):
+    def ratio(self, a, z):
         """The part a of the total z, as a number in [0, 1]."""
         return a / z if self.kind == SUM else math.exp(a - z)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fenchel.compiled import compiled
+from fenchel.core.compiled import compiled
 from fenchel.structured.rna.features import END, EXTERNAL_UNPAIRED, INTERIOR, LONGEST_LOOP, MULTI_UNPAIRED, WIDTH
 from fenchel.structured.rna.inside import (
     INNER,
@@ -17,7 +17,7 @@ from fenchel.structured.rna.inside import (
     multi_closing,
     multi_stem,
     side,
-    small,
+    small_loop_term,
     stacked,
 )
 from fenchel.structured.rna.rings import MAX_PLUS as RING
@@ -88,7 +88,7 @@ def _inside_pair(theta, s, i, j, least, chart, todo, size):
 def _loop_score(theta, s, i, j, a, b):
     if a + b == 0:
         return theta[stacked(s, i, j)]
-    extra = small(s, i, j, i + 1 + a, j - 1 - b)
+    extra = small_loop_term(s, i, j, i + 1 + a, j - 1 - b)
     return theta[END + side(s, i, j)] + theta[INTERIOR + WIDTH * a + b] + (theta[extra] if extra >= 0 else 0.0)
 
 

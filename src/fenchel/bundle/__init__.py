@@ -1,1 +1,0 @@
-"""Models made of planes: what bundle methods share."""

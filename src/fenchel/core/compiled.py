@@ -1,0 +1,248 @@
+"""Write a loss, a regularizer or a matrix once, as a ``NamedTuple``; run it in Python and inside compiled kernels.
+
+This is the only module that knows Numba's extension API, beside :mod:`fenchel.core.kernel_cache`, which keeps machine code on disk.
+It offers two decorators:
+
+``@compiled``  on a ``NamedTuple`` class: its fields and methods become usable inside kernels.
+               On a plain function: a helper that methods and kernels may call.
+``@kernel``    on a loop that takes such objects. Machine code is kept on disk between processes, under a
+               directory named after a hash of the package's sources: Numba's own cache looks at the kernel's
+               file alone, so an edited loss would go on running as it was. A kernel that is given an object
+               whose class lives outside the package is compiled afresh in every process, for the same reason.
+
+With ``NUMBA_DISABLE_JIT=1`` both decorators step aside and everything runs as plain Python.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import numba
+import numpy as np
+from numba.core import types
+from numba.core.datamodel.models import OpaqueModel, TupleModel
+from numba.core.errors import NumbaError
+from numba.extending import NativeValue, intrinsic, overload, overload_method, register_model, typeof_impl, unbox
+
+from fenchel.core.errors import InputTypeError
+from fenchel.core.kernel_cache import JIT, PACKAGE, DiskCache, cache_directory
+
+log = logging.getLogger("fenchel")
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}  # numpy's rules: 1/0 is inf, so that loops vectorise
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def reassociated(method: F) -> F:
+    """Mark a method or function whose sums may be reordered, which lets dense loops use vector instructions.
+
+    Never mark a loop over indices: it would be compiled to gather instructions, several times slower.
+    """
+    method.jit_options = {"fastmath": {"reassoc", "contract", "nsz"}}  # type: ignore[attr-defined]
+    return method
+
+
+def compiled(definition: T) -> T:
+    """Let a ``NamedTuple``'s methods (or a plain function) run in Python and in compiled kernels alike.
+
+    Fields annotated ``float`` accept integers and are stored as floats, so that ``Huber(1)`` and ``Huber(1.0)`` share one
+    compiled kernel; fields annotated ``Vector`` become float64 arrays. A ``check`` method, if there is one, runs on
+    construction and raises on bad values.
+
+    >>> from typing import NamedTuple
+    >>> @compiled
+    ... class Scaled(NamedTuple):
+    ...     factor: float = 1.0
+    ...     def value(self, z, y):
+    ...         return 0.5 * self.factor * (z - y) ** 2
+    >>> Scaled(2).factor, Scaled(2).value(3.0, 1.0)
+    (2.0, 4.0)
+    """
+    if not inspect.isclass(definition):
+        return numba.njit(**OPTIONS, **getattr(definition, "jit_options", {}))(definition) if JIT else definition
+    if not (issubclass(definition, tuple) and hasattr(definition, "_fields")):
+        raise InputTypeError(f"{definition.__name__} is not a NamedTuple: write `class {definition.__name__}(NamedTuple):`.")
+    _construct_with_checks(definition)
+    definition._compiled = True  # type: ignore[attr-defined]
+    if JIT:
+        _teach_numba(definition)
+    return definition
+
+
+def inlined(function: F) -> F:
+    """As ``compiled`` for a plain function, and put into its callers: for what takes less time than a call."""
+    return numba.njit(**OPTIONS, forceinline=True)(function) if JIT else function
+
+
+def maker(cls: Any) -> Callable[..., Any]:
+    """A function that makes an object of a ``@compiled`` class from its fields, inside kernels too: there, calling the class won't do."""
+
+    def make(*fields: Any) -> Any:
+        return cls(*fields)
+
+    if JIT:
+
+        @intrinsic
+        def build(typing_context: Any, fields: Any) -> Any:
+            made = cls._numba_type(fields.types)
+
+            def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+                parts = [builder.extract_value(values[0], k) for k in range(len(made.types))]
+                for kind, part in zip(made.types, parts, strict=True):
+                    context.nrt.incref(builder, kind, part)
+                return context.make_tuple(builder, made, parts)
+
+            return made(fields), generate
+
+        overload(make)(lambda *fields: lambda *fields: build(fields))  # type: ignore[call-arg]
+    return make
+
+
+def _construct_with_checks(cls: Any) -> None:
+    hints = get_type_hints(cls, include_extras=True)
+    converters = tuple(CONVERTERS.get(hints.get(name)) for name in cls._fields)
+    plain_new = cls.__new__
+    check = getattr(cls, "check", None)
+
+    @functools.wraps(plain_new)
+    def __new__(klass: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            plain = plain_new(klass, *args, **kwargs)
+        except TypeError as error:
+            fields = ", ".join(cls._fields) or "no parameters"
+            raise InputTypeError(f"{klass.__name__} takes {fields} ({error}): give no others, and all that have no default.") from None
+        values = [
+            convert(v, f"{klass.__name__}({f}=...)") if convert else v for v, convert, f in zip(plain, converters, cls._fields, strict=True)
+        ]
+        made = tuple.__new__(klass, values)
+        if check is not None:
+            check(made)
+        return made
+
+    cls.__new__ = __new__
+    if Vector in hints.values():  # tuples compare fields with ==, which arrays answer with arrays
+        cls.__eq__ = lambda self, other: type(self) is type(other) and all(map(np.array_equal, self, other))
+        cls.__ne__ = lambda self, other: not cls.__eq__(self, other)
+        cls.__hash__ = None
+    cls._make = classmethod(lambda klass, values: klass(*values))
+
+
+def _as_float(value: Any, place: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"{place} must be a number, not {value!r}.") from None
+
+
+def _as_vector(value: Any, place: str) -> np.ndarray:
+    try:
+        return np.atleast_1d(np.ascontiguousarray(value, dtype=np.float64)).reshape(-1)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"{place} must be a number or an array of numbers, not {value!r}.") from None
+
+
+Vector = Annotated[Any, "a number or an array, kept as a float64 vector"]
+CONVERTERS: dict[Any, Callable[[Any, str], Any]] = {float: _as_float, Vector: _as_vector}
+
+
+def _teach_numba(cls: Any) -> None:
+    """Give the class a Numba type of its own, with one overload per method."""
+
+    class ClassType(types.NamedTuple):
+        def __init__(self, field_types: tuple[Any, ...]) -> None:
+            super().__init__(field_types, cls)
+
+        # Numba asks `if receiver:`; a tuple type without fields would answer no.
+        def __bool__(self) -> bool:
+            return True
+
+        def __reduce__(self) -> Any:
+            return _numba_type, (cls, self.types)
+
+    ClassType.__name__ = ClassType.__qualname__ = f"{cls.__name__}Type"
+    cls._numba_type = ClassType
+    typeof_impl.register(cls)(lambda value, context: ClassType(tuple(typeof_impl(v, context) for v in value)))
+    if cls._fields:
+        register_model(ClassType)(TupleModel)
+    else:  # a tuple of nothing has no machine representation: pass a dummy pointer
+        register_model(ClassType)(OpaqueModel)
+        unbox(ClassType)(lambda typ, obj, c: NativeValue(c.context.get_dummy_value()))
+    for name, method in inspect.getmembers(cls, inspect.isfunction):
+        if not name.startswith("_"):
+            _teach_method(ClassType, name, method)
+
+
+def _teach_method(class_type: Any, name: str, method: Callable[..., Any]) -> None:
+    def implementation(*args: Any, **kwargs: Any) -> Callable[..., Any]:
+        return method
+
+    implementation.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
+    teach: Any = overload_method  # takes jit_options, which its type hints leave out
+    teach(class_type, name, jit_options={**OPTIONS, "forceinline": True, **getattr(method, "jit_options", {})})(implementation)
+
+
+def _numba_type(cls: Any, field_types: tuple[Any, ...]) -> Any:
+    return cls._numba_type(field_types)
+
+
+def kernel(function: F) -> F:
+    """Compile a loop, keep its machine code on disk, and recompile it whenever that could be stale."""
+    if not JIT:
+        return function
+    ours = function.__module__.partition(".")[0] == PACKAGE
+
+    @functools.cache
+    def dispatcher(foreign: tuple[type, ...]) -> Any:
+        # One for each set of users' classes: Numba takes two classes of one name (a notebook cell run again) for the same.
+        made = numba.njit(**OPTIONS)(function)
+        if ours and not foreign and cache_directory() is not None:
+            made._cache = DiskCache(function)
+        return made
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        foreign = tuple(cls for arg in args for cls in _foreign_classes(arg))
+        try:
+            return dispatcher(foreign)(*args)
+        except NumbaError as error:
+            if not foreign:
+                raise
+            log.debug("Numba's own words: %s", error)
+            names = " and ".join(dict.fromkeys(cls.__name__ for cls in foreign))
+            raise InputTypeError(
+                f"{names} could not be compiled ({_gist(error)}): its methods may use numbers, arrays, math and NumPy functions, "
+                "and other functions under @fenchel.compiled."
+            ) from None
+
+    return call  # type: ignore[return-value]
+
+
+def _foreign_classes(value: Any) -> Iterator[type]:
+    """The classes, here or nested, that are defined outside the package."""
+    if isinstance(value, tuple):
+        if type(value).__module__.partition(".")[0] not in (PACKAGE, "builtins"):
+            yield type(value)
+        for field in value:
+            yield from _foreign_classes(field)
+
+
+def _gist(error: Exception) -> str:
+    """What matters of a message of many lines."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if not line.startswith(("Failed in", "During", "File", "- ", ">>>", "Overload", "There are"))]
+    return (told or lines or ["no reason given"])[0].rstrip(".:")
+
+
+def is_foreign(part: Any) -> bool:
+    """Whether the object's class, or that of a part of it, is defined outside the package."""
+    return any(True for _ in _foreign_classes(part))
+
+
+def is_compiled(part: Any) -> bool:
+    """Whether the object's own class, not only a parent of it, went through ``@compiled``."""
+    return "_compiled" in vars(type(part))

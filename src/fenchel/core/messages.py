@@ -1,0 +1,27 @@
+"""Phrases that messages share."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """The end of an error message: what was perhaps meant, and what there is.
+
+    >>> near("sdac", ["sdca", "fista"])
+    "did you mean 'sdca'? There are: fista, sdca."
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    meant = f"did you mean {close[0]!r}? " if close else ""
+    return f"{meant}There are: {', '.join(names)}."
+
+
+def counted(count: int, one: str) -> str:
+    """A number with what it counts.
+
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{count:,} {one}{'' if count == 1 else 's'}"

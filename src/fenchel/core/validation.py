@@ -1,0 +1,29 @@
+"""Numbers, names and counts as users may give them, each refused with one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.messages import near
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is one number, of Python's or NumPy's own."""
+    return isinstance(value, (int, float, np.number))
+
+
+def checked_whole(option: str, value: Any) -> int:
+    """A whole number of at least 1."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+        raise InputError(Argument(option, value), ": give a whole number of at least 1.")
+    return int(value)
+
+
+def checked_choice(option: str, value: Any, offered: Any) -> Any:
+    """The value, if it is one of those offered."""
+    if not isinstance(value, str) or value not in offered:
+        raise InputError(Argument(option, value), f": {near(str(value), offered)}")
+    return value

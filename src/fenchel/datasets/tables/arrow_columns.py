@@ -1,0 +1,193 @@
+"""Columns of Arrow tables as NumPy arrays: the one place that knows Arrow's types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from fenchel.core.errors import Argument, InputError, InputTypeError
+from fenchel.core.messages import counted, near
+
+LONGEST_LABEL = 1000  # characters: classes have names, not essays
+
+
+def as_table(table: Any) -> Any:
+    """An Arrow table of anything that offers itself as one, without the index of a pandas frame."""
+    import pyarrow as pa
+
+    if not isinstance(table, pa.Table):
+        if not hasattr(table, "__arrow_c_stream__"):
+            raise InputTypeError(f"{type(table).__name__} is no table: give an Arrow table, or a data frame of pandas or polars.")
+        table = pa.RecordBatchReader.from_stream(table).read_all()
+    index = [name for name in _pandas_index(table) if name in table.column_names]
+    table = table.drop_columns(index) if index else table
+    check_names(table.column_names)
+    if table.num_rows == 0:
+        raise InputError("The table has no rows: there is nothing to read.")
+    return table
+
+
+def check_names(names: list[str]) -> None:
+    """Refuse columns that cannot be told apart."""
+    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+    if twice is not None:
+        raise InputError(f"Two columns are called {twice!r}: give each a name of its own.")
+
+
+def _pandas_index(table: Any) -> list[str]:
+    try:
+        stored = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
+        return [name for name in stored.get("index_columns", ()) if isinstance(name, str)]
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return []
+
+
+def check_name(table: Any, name: str) -> None:
+    """Refuse a name that no column has."""
+    if name not in table.column_names:
+        raise InputError(f"There is no column {name!r}: {near(str(name), table.column_names)}")
+
+
+def column_kind(name: str, values: Any, role: str = "column") -> str:
+    """Whether a column holds numbers or categories; anything else is refused."""
+    import pyarrow.types as types
+
+    held = values.type.value_type if types.is_dictionary(values.type) else values.type
+    if types.is_string(held) or types.is_large_string(held) or types.is_string_view(held) or types.is_dictionary(values.type):
+        return "category"
+    if types.is_integer(held) or types.is_floating(held) or types.is_boolean(held) or types.is_decimal(held) or types.is_null(held):
+        return "number"
+    advice = "turn it into numbers or text" + (f", or leave it out with drop=[{name!r}]" if role == "column" else "")
+    raise InputError(f"Column {name!r} holds values of the type {values.type}, which are neither numbers nor text: {advice}.")
+
+
+def numbers(name: str, values: Any) -> tuple[np.ndarray, np.ndarray]:
+    """A column of numbers as floats, and which of them are missing."""
+    import pyarrow as pa
+
+    floats = np.array(values.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+    infinite = np.flatnonzero(np.isinf(floats))
+    if len(infinite):
+        raise InputError(
+            f"Column {name!r} is {floats[infinite[0]]} in row {infinite[0] + 1:,}, counting from 1: every number must be finite."
+        )
+    return floats, np.isnan(floats)
+
+
+def _coded(values: Any) -> Iterator[tuple[np.ndarray, list[str]]]:
+    """A column of texts, chunk by chunk, as places in a list of texts whose last one, empty, stands for what is missing.
+
+    Texts are never spelt out row by row: a file may repeat a long one a million times at no cost to itself.
+    """
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if not types.is_dictionary(values.type):
+        values = values.cast(pa.large_string()).dictionary_encode()
+    last, texts = None, [""]
+    for chunk in values.chunks:
+        if last is None or not chunk.dictionary.equals(last):
+            last = chunk.dictionary
+            texts = [text or "" for text in last.cast(pa.large_string()).to_pylist()] + [""]
+        yield np.asarray(chunk.indices.cast(pa.int64()).fill_null(-1)), texts
+
+
+def different(values: Any) -> set[str]:
+    """The texts of a column, each once; a missing one is empty."""
+    return {texts[place] for places, texts in _coded(values) for place in np.unique(places).tolist()}
+
+
+class Mixture(NamedTuple):
+    """A column of texts most of which are numbers: how many of how many, and the first that is not, with its row, which count from 1."""
+
+    numbers: int
+    total: int
+    text: str
+    row: int
+
+
+def mixture(values: Any) -> Mixture | None:
+    """What there is to say of a column of texts if at least half of them, but not all, are numbers."""
+    numbers, total, read, first = 0, 0, 0, None
+    for places, texts in _coded(values):
+        is_number = np.array([_is_number(text) for text in texts])
+        held = np.array([text != "" for text in texts])[places]
+        others = np.flatnonzero(held & ~is_number[places])
+        if first is None and len(others):
+            first = texts[places[others[0]]], read + int(others[0]) + 1
+        read, total, numbers = read + len(places), total + int(held.sum()), numbers + int(is_number[places].sum())
+    return Mixture(numbers, total, *first) if first is not None and 2 * numbers >= total else None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text))) and "_" not in text
+    except ValueError:
+        return False
+
+
+def codes(values: Any, categories: tuple[str, ...]) -> tuple[np.ndarray, set[str]]:
+    """The place of each text among the categories, -1 for those that are none, and which these are."""
+    known = {category: place for place, category in enumerate(categories)}
+    found, unknown = [np.empty(0, dtype=np.int32)], set()
+    for places, texts in _coded(values):
+        found.append(np.array([known.get(text, -1) for text in texts], dtype=np.int32)[places])
+        unknown |= {texts[place] for place in np.unique(places[found[-1] < 0]).tolist()}
+    return np.concatenate(found), unknown
+
+
+def labels(name: str | None, values: Any, role: str) -> np.ndarray:
+    """A target column: floats, or texts; none may be missing."""
+    if role == "category":
+        longest = max((len(text) for text in different(values)), default=0)
+        if longest > LONGEST_LABEL:
+            raise InputError(
+                f"Column {name!r} has a text of {longest:,} characters: that is no class; give another ", Argument("target", ...), "."
+            )
+        held = np.concatenate([np.array(texts, dtype=np.str_)[places] for places, texts in _coded(values)])
+        absent = values.null_count
+    elif column_kind(str(name), values, "target") == "category":
+        raise InputError(f"Column {name!r} must hold numbers, and holds text: convert it.")
+    else:
+        held, missing = numbers(str(name), values)
+        absent = int(missing.sum())
+    if absent:
+        raise InputError(
+            f"Column {name!r} has {counted(absent, 'missing value')} in {len(held):,} rows, and each row needs one: drop those rows."
+        )
+    return held
+
+
+def assemble(pieces: list[np.ndarray], widths: list[int], m: int, dtype: Any) -> Any:
+    """Columns side by side, floats as they are and codes as 0 and 1: as CSR if that takes less than half the memory."""
+    n, size = sum(widths), np.dtype(dtype).itemsize
+    nonzeros = sum(np.count_nonzero(piece) if piece.dtype.kind == "f" else np.count_nonzero(piece >= 0) for piece in pieces)
+    first = np.concatenate([[0], np.cumsum(widths)])
+    if m * n * size <= 2 * (nonzeros * (size + 4) + 4 * (m + 1)):  # entry for entry, dense rows are read several times as fast
+        return _dense(pieces, first, m, n, dtype)
+    entries = [_entries(piece, offset, dtype) for piece, offset in zip(pieces, first[:-1], strict=True)]
+    data, rows, at = (np.concatenate(parts) for parts in zip(*entries, strict=True))
+    return sp.csr_array(sp.coo_array((data, (rows, at)), shape=(m, n)).tocsr())
+
+
+def _dense(pieces: list[np.ndarray], first: np.ndarray, m: int, n: int, dtype: Any) -> np.ndarray:
+    X = np.zeros((m, n), dtype=dtype)
+    for piece, offset in zip(pieces, first[:-1], strict=True):
+        if piece.dtype.kind == "f":
+            X[:, offset] = piece
+        else:
+            rows = np.flatnonzero(piece >= 0)
+            X[rows, offset + piece[rows]] = 1.0
+    return X
+
+
+def _entries(piece: np.ndarray, offset: int, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if piece.dtype.kind == "f":
+        rows = np.flatnonzero(piece).astype(np.int32)
+        return piece[rows].astype(dtype), rows, np.full(len(rows), offset, dtype=np.int32)
+    rows = np.flatnonzero(piece >= 0).astype(np.int32)
+    return np.ones(len(rows), dtype=dtype), rows, (offset + piece[rows]).astype(np.int32)

@@ -1,0 +1,12 @@
+"""The one loop that runs any solver on any problem and certifies the answer: choice of the solver, run, progress, advice."""
+
+from __future__ import annotations
+
+from fenchel.driver.minimization import minimize, solve
+from fenchel.driver.run import Evaluation
+
+__all__ = ["Evaluation", "minimize", "solve"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,75 @@
+"""What would help a run that ended before its tolerance: one hint, the one that fits, in one warning, whoever started the run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fenchel.core.errors import Argument, users_line
+from fenchel.problems.result import STATUS, Result
+
+UNEVEN = 1e3  # times the median length of a column: a scale that slows every first-order method down
+WEAK = 1e-6  # of the mean of ‖x‖²: a strength that asks for very many passes
+NAMED_COLUMNS = 3  # that a hint names at most
+
+Words = tuple[str | Argument, ...]
+
+
+def warn_not_certified(
+    subject: Words, problem: Any, worst: Result, limit: Argument, names: Sequence[str] | None = None, resumable: bool = False
+) -> None:
+    """Warn that ``subject`` (the start of the sentence) stopped at a gap above the tolerance, with what would help.
+
+    ``limit`` is the limit on passes under the name that the user knows it by, ``names`` are those of the columns, and ``resumable`` says
+    whether the user has a result to go on from.
+    """
+    from fenchel.driver.not_certified import NotCertifiedWarning
+
+    end: Words = (f": {STATUS[worst.status]}: ",)
+    if worst.certified and worst.status != "diverged":
+        gap = f" stopped at a certified gap of {worst.gap / problem.scale:.2g} of the objective at w = 0, and "
+        end = (gap, Argument("tol", worst.tol), " was asked for: ")
+    resume = ", or go on from here with start=result" if resumable and worst.status == "max_passes" else ""
+    message = NotCertifiedWarning(*subject, *end, *hint(problem, worst, limit, names), f"{resume}.")
+    warnings.warn(message, stacklevel=users_line())
+
+
+def hint(problem: Any, result: Result, limit: Argument, names: Sequence[str] | None = None) -> Words:
+    """What to change, as the end of a sentence."""
+    if result.status == "time_limit":
+        return ("give a longer ", Argument("time_limit"))
+    large = uneven_columns(problem)
+    if len(large):
+        shown = ", ".join(str(names[j]) if names is not None else str(j) for j in large[:NAMED_COLUMNS])
+        more = f" and {len(large) - NAMED_COLUMNS} more" if len(large) > NAMED_COLUMNS else ""
+        return (f"scale the columns, for instance with StandardScaler, as {shown}{more} are over {UNEVEN:g} times as long as most",)
+    if result.status == "diverged":
+        return ("scale the columns of X, or use another solver",)
+    if result.status == "stalled":
+        return ("floating point allows no more here, so give a larger ", Argument("tol"))
+    more_passes = ("more ", Argument(limit.name), f" (now {limit.value!r})")
+    if is_weak(problem):
+        return ("give a stronger penalty, as this one is weak for these data, or ", *more_passes)
+    return ("give ", *more_passes, ", or a larger ", Argument("tol"))
+
+
+def is_weak(problem: Any) -> bool:
+    """Whether the penalty is so weak against the rows that many passes are needed."""
+    if problem.structured or not problem.in_memory:
+        return False
+    return 0.0 < problem.penalised.strong_convexity() < WEAK * float(problem.row_weights @ problem.row_norms**2)
+
+
+def uneven_columns(problem: Any) -> np.ndarray:
+    """The columns that are far longer than most, longest first."""
+    if problem.structured or not problem.in_memory:
+        return np.zeros(0, dtype=np.int64)
+    length = np.sqrt(problem.design.column_squares(problem.row_weights)[: problem.design.width])
+    used = length[length > 0.0]
+    if not used.size:
+        return np.zeros(0, dtype=np.int64)
+    large = np.flatnonzero(length > UNEVEN * np.median(used))
+    return large[np.argsort(-length[large])]

@@ -1,0 +1,152 @@
+"""The one way to run a solver: check what was asked for, find the solver, run it, and warn where the answer is not certified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fenchel.core.errors import Argument, InputError, InputTypeError
+from fenchel.core.messages import near
+from fenchel.core.validation import is_number
+from fenchel.driver.advice import warn_not_certified
+from fenchel.driver.choice import choose
+from fenchel.driver.progress import progress_bar
+from fenchel.driver.run import Evaluation, Run, StreamRun, as_start, origin_of
+from fenchel.problems.objective import Objective
+from fenchel.problems.result import Iterate, Result
+from fenchel.solvers import Solver, solvers
+
+WARNED = ("max_passes", "stalled", "diverged")  # ends that nobody asked for; a time limit, a callback and an interrupt were
+
+
+def minimize(
+    problem: Any,
+    solver: str = "auto",
+    *,
+    tol: float = 1e-3,
+    max_passes: float = 1000,
+    time_limit: float | None = None,
+    seed: int = 0,
+    start: Iterate | Result | np.ndarray | None = None,
+    threads: int | None = None,
+    callback: Callable[[Evaluation], bool | None] | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> Result:
+    """Minimise a problem to a certified accuracy: stop when the duality gap is at most ``tol``·P(0).
+
+    Args:
+        problem: what to minimise: a :class:`fenchel.Problem`, a :class:`fenchel.structured.Problem`, or, for the online solvers, a
+            :class:`fenchel.Stream`.
+        solver: a name from :func:`fenchel.solvers.solvers`, or "auto" to have one chosen for the problem.
+        tol: the accuracy, relative to the objective at w = 0.
+        max_passes: how many passes over the data at most.
+        time_limit: how many seconds at most, evaluations included.
+        seed: of the solver's random choices; the same seed and threads give the same result.
+        start: an earlier result, iterate or weight vector to go on from.
+        threads: for products with the whole matrix; all available processors by default.
+        callback: called after every evaluation; return True to stop.
+        progress: show a progress bar on standard error.
+        **options: the solver's own; an unknown one is an error.
+
+    Interrupting (Ctrl-C) returns the best iterate so far, with ``status`` "interrupted". A run that ends by itself before
+    the gap is small enough gives a ``ConvergenceWarning``. Solvers and their options: ``fenchel.solvers.solvers()``.
+
+    >>> import fenchel as fl
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 5)); y = np.sign(X[:, 0])
+    >>> result = fl.minimize(fl.Problem(X, y, fl.Logistic(), fl.L2(0.01)), tol=1e-6)
+    >>> result.converged, result.gap <= 1e-6
+    (True, True)
+    """
+    result = solve(
+        problem,
+        solver,
+        tol=tol,
+        max_passes=max_passes,
+        time_limit=time_limit,
+        seed=seed,
+        start=start,
+        threads=threads,
+        callback=callback,
+        progress=progress,
+        **options,
+    )
+    if not result.converged and tol > 0.0 and result.status in WARNED:
+        warn_not_certified((result.solver,), problem, result, Argument("max_passes", max_passes), resumable=True)
+    return result
+
+
+def solve(
+    problem: Any,
+    solver: str = "auto",
+    *,
+    tol: float = 1e-3,
+    max_passes: float = 1000,
+    time_limit: float | None = None,
+    seed: int = 0,
+    start: Iterate | Result | np.ndarray | None = None,
+    threads: int | None = None,
+    callback: Callable[[Evaluation], bool | None] | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> Result:
+    """The same as :func:`minimize` without its warning, for callers that look at ``converged`` themselves."""
+    check_limits(tol, max_passes, time_limit, seed, threads)
+    if not isinstance(problem, Objective):
+        raise InputTypeError(
+            f"minimize takes a fenchel.Problem, not {type(problem).__name__}: build one with fenchel.Problem(X, y, loss, regularizer)."
+        )
+    if problem.in_memory:
+        if not math.isfinite(problem.objective_at_zero):
+            raise InputError("The objective at w = 0 is not finite, so no accuracy can be relative to it: scale y, or use another loss.")
+        problem = problem.with_threads(threads)  # type: ignore[attr-defined]
+    else:
+        problem = problem.limited(max_passes, threads)  # type: ignore[attr-defined]
+    chosen, options = find_solver(problem, solver, options)
+    rng = np.random.default_rng(seed)
+    kind = Run if problem.in_memory else StreamRun
+    run = kind(problem, chosen.name, options, tol, callback)
+    begin = as_start(problem, start, run.key, rng)
+    iterates = chosen.run(problem, start=begin, rng=rng, accuracy=run.target, **options)
+    with progress_bar(chosen.name, progress, max_passes) as run.show:
+        return run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, chosen.looks_first)
+
+
+def find_solver(problem: Any, name: str, options: dict[str, Any]) -> tuple[Solver, dict[str, Any]]:
+    """The solver of that name and its options, if it takes the problem; otherwise an error that says which ones do."""
+    known = solvers()
+    if name == "auto":
+        name, defaults = choose(problem)
+        options = {**defaults, **options}
+    if name not in known:
+        raise InputError(f"There is no solver {name!r}: {near(str(name), [*known, 'auto'])}")
+    chosen = known[name]
+    unknown = [option for option in options if option not in chosen.options]
+    if unknown:
+        offered = near(unknown[0], chosen.options) if chosen.options else "it has none of its own."
+        raise InputTypeError(f"{name} has no option {unknown[0]!r}: {offered}")
+    reason = chosen.refusal(problem)
+    if reason is not None:
+        able = [other for other in known.values() if other.refusal(problem) is None]
+        names = [other.name for other in able if not other.online] or [other.name for other in able]
+        hint = f"use solver={' or '.join(map(repr, names))}" if names else "no solver takes this pair"
+        raise InputError(f"{name} needs {reason}: {hint}.")
+    return chosen, options
+
+
+def check_limits(tol: float, max_passes: float, time_limit: float | None, seed: int, threads: int | None) -> None:
+    """Refuse limits that make no sense."""
+    if not (is_number(tol) and tol >= 0.0 and math.isfinite(tol)):
+        raise InputError(Argument("tol", tol), ": give a number that is not negative, for instance 1e-3.")
+    if not (is_number(max_passes) and max_passes >= 0.0):
+        raise InputError(Argument("max_passes", max_passes), ": give a number that is not negative.")
+    if time_limit is not None and not (is_number(time_limit) and time_limit > 0.0):
+        raise InputError(Argument("time_limit", time_limit), ": give a positive number of seconds, or None.")
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InputError(Argument("seed", seed), ": give a whole number that is not negative.")
+    if threads is not None and (not isinstance(threads, (int, np.integer)) or threads < 1):
+        raise InputError(Argument("threads", threads), ": give a whole number of at least 1, or None for all processors.")

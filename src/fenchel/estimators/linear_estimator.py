@@ -1,0 +1,211 @@
+"""What every estimator does: build problems, have them solved, keep the certificate, tell callbacks and users how it went.
+
+An estimator says what it minimises, as a :class:`Formulation`, from parameters of its own; everything else is here. Several
+problems on one matrix (one class against the rest, one output after the other) share its columns, and threads.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from fenchel.core.errors import InputError
+from fenchel.core.threads import available_threads
+from fenchel.driver import Evaluation, solve
+from fenchel.estimators.certified import Certified
+from fenchel.estimators.repeated_rows import distinct_rows, filled_in
+from fenchel.problems.problem import FREE, Problem
+from fenchel.problems.result import Result
+from fenchel.regularizers import L2, Box
+from fenchel.solvers import solvers
+
+MATRICES: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": [np.float64, np.float32], "accept_large_sparse": True}
+NEGLIGIBLE = 1e-12  # of the mean of ‖x‖²: the ridge that stands for no penalty, so that there is a certificate
+
+
+class Formulation(NamedTuple):
+    """min mean loss + regularizer; the estimator's own objective is ``factor`` times that."""
+
+    loss: Any
+    regularizer: Any  #: None for no penalty at all
+    intercept: float | str  #: as in :class:`fenchel.Problem`
+    factor: float = 1.0
+    each: tuple[Any, ...] = ()  #: a regularizer for each target, where they differ
+    positive: bool = False  #: whether weights must not be negative
+
+
+class LinearEstimator(CallbackSupportMixin, Certified):
+    """The common part. After ``fit``: ``coef_``, ``intercept_`` and the certificate of :class:`Certified`."""
+
+    transient = ("_played", "_outputs")  # what a fit or the next ``partial_fit`` needs, and no prediction
+
+    coef_: Any
+    intercept_: Any
+    n_iter_: Any
+
+    def _limits(self) -> dict[str, Any]:
+        """solver, tol, max_passes and time_limit, from parameters of whatever names."""
+        return {"solver": self.solver, "tol": self.tol, "max_passes": self.max_passes, "time_limit": self.time_limit}
+
+    def _limits_for(self, problem: Problem) -> dict[str, Any]:
+        """The same, for that problem."""
+        return self._limits()
+
+    def _targets(self, codes: np.ndarray) -> list[np.ndarray]:
+        """The labels of every problem."""
+        raise NotImplementedError
+
+    def _attributes(self, weights: list[tuple[np.ndarray, Any]], dtype: Any) -> dict[str, np.ndarray]:
+        """``coef_`` and ``intercept_`` from the weights and the intercept of every problem."""
+        raise NotImplementedError
+
+    def _present(self, count: int) -> list[Any]:
+        """The weights as they are, for each of so many problems; None where there are none."""
+        raise NotImplementedError
+
+    def _learn(self, X: Any, y: Any, codes: np.ndarray, weight: np.ndarray, form: Formulation) -> list[Result]:
+        """Solve one problem for every target that ``codes`` make, and keep what was found."""
+        self._played: list[Result] | None = None  # what ``partial_fit`` would have gone on from
+        rows, codes, weights = distinct_rows(filled_in(X), codes, weight)
+        targets = self._targets(codes)
+        problem = self._problem(rows, targets[0], form, weights)
+        context = self._init_callback_context(max_subtasks=None)
+        told: dict[str, Any] = {"estimator": self, "X": X, "y": y, "metadata": {"sample_weight": weight}}
+        context.call_on_fit_task_begin(**told)
+        found: list[Result] = []
+
+        def watch(part: Problem) -> Callable[[Evaluation], bool]:
+            def report(evaluation: Evaluation) -> bool:
+                now = [(result.coef, result.intercept) for result in found] + [part.split(evaluation.w)]
+                now += [(np.zeros_like(now[0][0]), 0.0)] * (len(targets) - len(now))
+                stand = {**told["metadata"], "evaluation": evaluation, "target": self._limits()["tol"] * part.scale}
+                step = context.subcontext(task_name="evaluation")
+                step.call_on_fit_task_begin(**told)
+                return step.call_on_fit_task_end(
+                    **{**told, "metadata": stand}, reconstruction_attributes=lambda: self._attributes(now, X.dtype)
+                )
+
+            return report
+
+        watched = bool(getattr(self, "_skl_callbacks", ()))
+        self._solve_all(problem, targets, found, watch if watched else None, form)
+        self._keep(found, form, X.dtype)
+        context.call_on_fit_task_end(**told, reconstruction_attributes={})
+        if any(result.status == "interrupted" for result in found):
+            raise KeyboardInterrupt
+        self._warn_not_certified(problem, found)
+        return found
+
+    def _problem(self, X: Any, y: np.ndarray, form: Formulation, sample_weight: Any) -> Problem:
+        """The problem, its intercept free if the solver can have it so, and penalised if not."""
+        regularizer, intercept = form.regularizer, form.intercept
+        penalty = L2(1.0) if regularizer is None else regularizer
+        classes = len(getattr(self, "classes_", ())) or None  # rows of a class may have no weight, or be in another fold
+        bare = Problem(X, y, form.loss, penalty, sample_weight=sample_weight, classes=classes)
+        bare = bare.replace(regularizer=self._certifiable(bare, regularizer, form.positive))
+        if intercept == FREE and not self._takes_free(bare):
+            intercept = 1.0
+        return bare.with_intercept(intercept)
+
+    def _certifiable(self, problem: Problem, regularizer: Any, positive: bool) -> Any:
+        """The regularizer, or for None one too weak to matter, bounded if weights must not be negative; refused where squares overflow."""
+        with np.errstate(over="ignore"):
+            length = float(problem.row_norms**2 @ problem.row_weights)
+        if not math.isfinite(length):
+            raise InputError("The squares of X overflow: scale its columns, for instance with StandardScaler or MinMaxScaler.")
+        penalty = L2(max(NEGLIGIBLE * length, np.finfo(float).tiny * 1e16)) if regularizer is None else regularizer
+        return Box(0.0, np.inf, penalty) if positive else penalty
+
+    def _takes_free(self, problem: Problem) -> bool:
+        """Whether the regularizer, and the solver asked for, can leave an intercept alone."""
+        chosen = solvers().get(self._limits()["solver"])
+        return bool(problem.regularizer.separable and (chosen is None or chosen.refusal(problem.with_intercept(FREE)) is None))
+
+    def _solve_all(self, problem: Problem, targets: list[np.ndarray], found: list[Result], watch: Any, form: Formulation) -> None:
+        """The problems, the first with all threads, the others side by side; an interrupt leaves each as far as it came."""
+        limits = self._limits_for(problem)
+        ends = math.inf if limits["time_limit"] is None else time.perf_counter() + limits["time_limit"]
+        stop = threading.Event()
+        threads = self._threads() or available_threads()
+        starts = self._starts(len(targets))
+        seed = self._seed()
+
+        def one(k: int, threads: int) -> Result:
+            part = problem if k == 0 else problem.with_labels(targets[k])
+            part = part.replace(regularizer=self._certifiable(part, form.each[k], form.positive)) if form.each else part
+            left = None if math.isinf(ends) else max(ends - time.perf_counter(), 1e-3)
+            report = watch(part) if watch is not None else (lambda evaluation: False)
+            callback = lambda evaluation: stop.is_set() or report(evaluation)  # noqa: E731
+            options = {**limits, "time_limit": left, "seed": seed + k, "threads": threads, "callback": callback}
+            start = starts[k] if starts[k] is not None and starts[k].shape == part.shape else None
+            result = solve(part, start=start, progress=bool(getattr(self, "verbose", 0)), **options)
+            if result.status == "interrupted":
+                stop.set()  # those still to come end at their first evaluation, for a model needs weights for all of them
+            return result
+
+        found.append(one(0, threads))
+        if watch is not None or threads == 1:
+            for k in range(1, len(targets)):
+                found.append(one(k, threads))
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            jobs = [pool.submit(one, k, 1) for k in range(1, len(targets))]
+            try:
+                found += [job.result() for job in jobs]
+            except KeyboardInterrupt:
+                stop.set()
+                found += [replace(job.result(), status="interrupted") for job in jobs]
+            finally:
+                stop.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def _starts(self, count: int) -> list[Any]:
+        """Where each of so many problems begins; None for w = 0."""
+        return self._present(count) if getattr(self, "warm_start", False) else [None] * count
+
+    def _keep(self, found: list[Result], form: Formulation, dtype: Any) -> None:
+        for name, value in self._attributes([(result.coef, result.intercept) for result in found], dtype).items():
+            setattr(self, name, value)
+        self._keep_certificate(found, self._limits()["tol"], form.factor)
+
+    def _weights_of(self, X: Any, sample_weight: Any) -> np.ndarray:
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """X·coef + intercept, one column for each problem."""
+        check_is_fitted(self)
+        if hasattr(self, "encoding_") and hasattr(X, "__arrow_c_stream__"):
+            X = self.encoding_.transform(X).X  # a frame like the table that the model was trained on
+        X = validate_data(self, X, reset=False, **MATRICES)
+        coef = self.coef_
+        scores = X @ coef.T if sp.issparse(X) or not sp.issparse(coef) else (coef @ X.T).T
+        scores = scores.toarray() if sp.issparse(scores) else np.asarray(scores)
+        return scores + self.intercept_
+
+    def sparsify(self) -> Any:
+        """Store ``coef_`` as a sparse matrix, which saves memory and time where most weights are zero."""
+        check_is_fitted(self)
+        self.coef_ = sp.csr_array(np.atleast_2d(self.coef_)) if not sp.issparse(self.coef_) else self.coef_
+        return self
+
+    def densify(self) -> Any:
+        """Store ``coef_`` as an ordinary array again."""
+        check_is_fitted(self)
+        if sp.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

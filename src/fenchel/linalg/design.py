@@ -1,0 +1,202 @@
+"""The data matrix: its rows and columns as kernels take them, and the products X·w and Xᵀ·a."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import logging
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fenchel.core.threads import available_threads, in_parallel, one_thread
+from fenchel.linalg.rows import (
+    ColumnsWithConstant,
+    CsrRows,
+    DenseRows,
+    RowsWithConstant,
+    csr_rows,
+    rows_add,
+    rows_add_squares,
+    rows_adds,
+    rows_dot,
+    rows_dots,
+    rows_norms,
+    writable,
+)
+from fenchel.linalg.storage import as_storage
+from fenchel.linalg.weights import Plain
+
+log = logging.getLogger("fenchel")
+BLOCK = 2048  # rows that BLAS is given at a time
+OVERLAPPING = 0.05  # share of the entries that are stored
+PARALLEL_FROM = 2_000_000  # entries; below, starting threads costs more than it saves
+
+
+class Design:
+    """The validated data matrix, in the storage it came in.
+
+    >>> design = Design(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    >>> design.matvec(np.array([1.0, 1.0])).tolist()
+    [3.0, 3.0]
+    >>> design.rmatvec(np.array([1.0, 1.0])).tolist()
+    [1.0, 5.0]
+    """
+
+    def __init__(self, X: Any, intercept: float = 0.0, width: int | None = None) -> None:
+        self.storage = as_storage(X)
+        self.m, self.width = self.storage.shape
+        self.width = self.width if width is None else width  # more than are stored: the others are zero
+        self.intercept = float(intercept)
+        self.n = self.width + bool(intercept)
+        self.nnz = int(self.storage.nnz) if sp.issparse(self.storage) else self.m * self.width
+        self.nnz += self.m * bool(intercept)
+        self.threads = available_threads()
+        self._csr: CsrRows | None = None
+        self._columns: Any = None
+
+    def with_intercept(self, intercept: float) -> Design:
+        """The same matrix with another constant feature, or none."""
+        other = copy.copy(self)
+        other.intercept, other.n = intercept, self.width + bool(intercept)
+        other.nnz = self.nnz + self.m * (bool(intercept) - bool(self.intercept))
+        return other
+
+    @property
+    def stored_by_columns(self) -> bool:
+        """Whether a column's entries are neighbours in memory (CSC, Fortran order)."""
+        if sp.issparse(self.storage):
+            return self.storage.format == "csc"
+        return not self.storage.flags.c_contiguous
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether rows share so many coordinates that steps on one undo those on others."""
+        return self.nnz >= OVERLAPPING * self.m * self.n
+
+    @property
+    def rows(self) -> Any:
+        """The rows as kernels take them, the constant feature included."""
+        rows = self.stored_rows
+        return RowsWithConstant(rows, self.intercept, self.width) if self.intercept else rows
+
+    @property
+    def stored_rows(self) -> Any:
+        """The rows without the constant feature; copied once if X is sparse and stored by columns."""
+        if sp.issparse(self.storage):
+            if self._csr is None:
+                if self.stored_by_columns:
+                    log.debug("X is CSC; row-wise methods need CSR: copying %d values.", self.storage.nnz)
+                self._csr = csr_rows(self.storage.tocsr())
+            return self._csr
+        # Column-major rows are read in strides: block order brings neighbouring rows in with the same cache lines.
+        return DenseRows(writable(self.storage))
+
+    @property
+    def columns(self) -> Any:
+        """The columns as kernels take them, as rows of Xᵀ, the constant feature included."""
+        columns = self.stored_columns
+        return ColumnsWithConstant(columns, self.intercept, self.width, self.m) if self.intercept else columns
+
+    @property
+    def stored_columns(self) -> Any:
+        """The columns without the constant feature; copied once if X is stored by rows."""
+        if self._columns is None:
+            if not self.stored_by_columns:
+                log.debug("X is stored by rows; coordinate methods need columns: copying %d values.", self.nnz)
+            if sp.issparse(self.storage):
+                self._columns = csr_rows(self.storage.tocsc())
+            else:
+                self._columns = DenseRows(writable(np.asfortranarray(self.storage).T))
+        return self._columns
+
+    @property
+    def contiguous(self) -> tuple[Any, int]:
+        """The rows, or the columns as rows of Xᵀ, whichever X is stored by, without the constant feature; and how many there are."""
+        if self.stored_by_columns:
+            columns = csr_rows(self.storage) if sp.issparse(self.storage) else DenseRows(writable(self.storage.T))
+            return columns, self.width
+        return self.stored_rows, self.m
+
+    def matvec(self, w: np.ndarray) -> np.ndarray:
+        """X·w, for one weight vector or one per output."""
+        if not w.any():
+            return np.zeros((self.m, *w.shape[1:]))
+        dense = w.ndim == 2 and not sp.issparse(self.storage)
+        product = self._blocks(w) if dense else self._product(w[: self.width], forward=not self.stored_by_columns, size=self.m)
+        return product + self.intercept * w[-1] if self.intercept else product
+
+    def rmatvec(self, a: np.ndarray) -> np.ndarray:
+        """Xᵀ·a, for one number a row or one per output."""
+        dense = a.ndim == 2 and not sp.issparse(self.storage)
+        product = self._transposed_blocks(a) if dense else self._product(a, forward=self.stored_by_columns, size=self.width)
+        return np.concatenate([product, [self.intercept * a.sum(axis=0)]]) if self.intercept else product
+
+    def _blocks(self, w: np.ndarray) -> np.ndarray:
+        """X·w for several outputs of a dense matrix, which BLAS is made for."""
+        out = np.empty((self.m, w.shape[1]))
+
+        def multiply(first: int, last: int) -> None:
+            for a in range(first, last, BLOCK):
+                b = min(a + BLOCK, last)
+                np.matmul(self.storage[a:b].astype(np.float64, copy=False), w[: self.width], out=out[a:b])
+
+        with one_thread:
+            in_parallel([(multiply, a, b) for a, b in self.ranges(self.stored_rows, self.m)])
+        return out
+
+    def _transposed_blocks(self, rows: np.ndarray) -> np.ndarray:
+        """Xᵀ·a for several outputs of a dense matrix."""
+        bounds = self.ranges(self.stored_rows, self.m)
+        parts = [np.zeros((self.width, rows.shape[1])) for _ in bounds]
+
+        def add(first: int, last: int, total: np.ndarray) -> None:
+            for a in range(first, last, BLOCK):
+                b = min(a + BLOCK, last)
+                total += self.storage[a:b].astype(np.float64, copy=False).T @ rows[a:b]
+
+        with one_thread:
+            in_parallel([(add, a, b, part) for (a, b), part in zip(bounds, parts, strict=True)])
+        return sum(parts[1:], start=parts[0])
+
+    def _product(self, operand: np.ndarray, forward: bool, size: int) -> np.ndarray:
+        vectors, count = self.contiguous
+        flat = np.ascontiguousarray(operand, dtype=np.float64)
+        out = np.zeros((size, *operand.shape[1:]))
+        one = operand.ndim == 1
+        bounds = self.ranges(vectors, count)
+        if forward:
+            dot: Any = rows_dot if one else rows_dots
+            in_parallel([(dot, vectors, Plain(flat.reshape(-1)), a, b, out) for a, b in bounds])
+            return out
+        add: Any = rows_add if one else rows_adds
+        parts = [out] + [np.zeros_like(out) for _ in bounds[1:]]
+        jobs = zip(bounds, parts, strict=True)
+        in_parallel([(add, vectors, flat, a, b, Plain(part.reshape(-1))) for (a, b), part in jobs])
+        for part in parts[1:]:
+            out += part
+        return out
+
+    def ranges(self, vectors: Any, count: int) -> list[tuple[int, int]]:
+        """Consecutive ranges of rows or columns, one a thread, with about as many entries each."""
+        threads = self.threads if self.nnz >= PARALLEL_FROM else 1
+        if isinstance(vectors, CsrRows):
+            marks = np.searchsorted(vectors.indptr, np.linspace(0, vectors.indptr[-1], threads + 1)[1:-1])
+        else:
+            marks = np.linspace(0, count, threads + 1)[1:-1].astype(np.int64)
+        edges = [0, *(int(mark) for mark in marks), count]
+        return list(itertools.pairwise(edges))
+
+    def row_norms(self, order: float = 2.0, which: np.ndarray | None = None) -> np.ndarray:
+        """‖x_i‖ of every row, or of some, the constant feature included."""
+        which = np.arange(self.m) if which is None else which
+        norms = np.empty(len(which))
+        rows_norms(self.rows, float(order), which, norms)
+        return norms
+
+    def column_squares(self, h: np.ndarray) -> np.ndarray:
+        """Σ_i h_i x_ij² for every column j, the constant feature included."""
+        out = np.zeros(self.n)
+        rows_add_squares(self.rows, h, out)
+        return out

@@ -1,0 +1,117 @@
+"""What X may be: a NumPy array or a SciPy sparse matrix, checked once, copied only where its layout forces it.
+
+Kernels read without checking bounds, so whatever is damaged, masked or not finite is refused here, with its place.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fenchel.core.errors import InputError
+
+log = logging.getLogger("fenchel")
+INT32_MAX = 2**31 - 1
+NOT_NUMBERS = "X must hold real numbers: encode text, dates and categories as numeric columns first."
+
+
+def as_storage(X: Any) -> Any:
+    """X as an array in C or Fortran order, or a canonical CSR or CSC matrix, of float32 or float64."""
+    storage = _sparse_storage(X) if sp.issparse(X) else _dense_storage(X)
+    m, n = storage.shape
+    if m == 0 or n == 0:
+        raise InputError(f"X has no {'rows' if m == 0 else 'columns'} (its shape is {m} x {n}): nothing can be learnt from it.")
+    if n > INT32_MAX:
+        raise InputError(
+            f"X has {n:,} columns, past the {INT32_MAX:,} that fenchel addresses: drop the columns that are never used, or hash them."
+        )
+    return storage
+
+
+def _dense_storage(X: Any) -> np.ndarray:
+    if np.ma.is_masked(X):
+        raise InputError("X is a masked array with masked entries: fill or drop them before fitting.")
+    values = np.asarray(X)
+    if values.ndim != 2:
+        raise InputError(
+            f"X must be a matrix of rows and columns; it has {values.ndim} dimension(s): reshape it, for instance with X.reshape(-1, 1)."
+        )
+    if values.dtype not in (np.float32, np.float64):
+        values = _as_float64(values)
+    if not (values.flags.c_contiguous or values.flags.f_contiguous):
+        log.debug("X is a strided view; kernels need C or Fortran order: copying %d values.", values.size)
+        values = np.ascontiguousarray(values)
+    bad = _first_nonfinite(values)
+    if bad is not None:
+        i, j = bad
+        raise InputError(f"X[{i}, {j}] is {values[i, j]}: replace or drop values that are not finite before fitting.")
+    return values
+
+
+def _as_float64(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind not in "fiubO":
+        raise InputError(NOT_NUMBERS)
+    log.debug("X is %s; kernels need float32 or float64: copying %d values.", values.dtype, values.size)
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(NOT_NUMBERS) from None
+
+
+def _sparse_storage(X: Any) -> Any:
+    if X.ndim != 2:
+        raise InputError(f"X must be a matrix of rows and columns; it has {X.ndim} dimension(s).")
+    if X.format == "coo" and X.nnz and any(c.min() < 0 or c.max() >= size for c, size in zip(X.coords, X.shape, strict=True)):
+        raise InputError("X is a damaged COO matrix: it holds an index outside its shape.")
+    if X.format not in ("csr", "csc"):
+        log.debug("X is %s; kernels need CSR or CSC: copying %d values.", X.format, X.nnz)
+        X = X.tocsr()
+    if X.dtype not in (np.float32, np.float64):
+        if X.dtype.kind not in "fiub":
+            raise InputError(f"X must hold real numbers, not {X.dtype}.")
+        log.debug("X is %s; kernels need float32 or float64: copying %d values.", X.dtype, X.nnz)
+        X = X.astype(np.float64)
+    if not (X.indices.dtype.isnative and X.indptr.dtype.isnative):
+        log.debug("X has indices of another machine's byte order: copying %d values.", X.nnz)
+        native = X.indices.dtype.newbyteorder("=")
+        X = type(X)((X.data, X.indices.astype(native), X.indptr.astype(native)), shape=X.shape)
+    _check_indices(X)
+    if not X.has_canonical_format:
+        log.debug("X has unsorted or repeated indices; kernels need them sorted and unique: copying %d values.", X.nnz)
+        X = X.copy()
+        X.sum_duplicates()
+    bad = _first_nonfinite(X.data[: X.indptr[-1]])
+    if bad is not None:
+        entry = bad[0]
+        i, j = int(np.searchsorted(X.indptr, entry, side="right")) - 1, int(X.indices[entry])
+        i, j = (i, j) if X.format == "csr" else (j, i)
+        raise InputError(f"X[{i}, {j}] is {X.data[entry]}: replace or drop values that are not finite before fitting.")
+    return X
+
+
+def _check_indices(X: Any) -> None:
+    """Kernels do not check bounds, so a damaged matrix is refused here."""
+    vectors = "rows" if X.format == "csr" else "columns"
+    count, width = X.shape if X.format == "csr" else X.shape[::-1]
+    start_ok = len(X.indptr) == count + 1 and X.indptr[0] == 0 and X.indptr[-1] <= min(len(X.indices), len(X.data))
+    if not start_ok or (np.diff(X.indptr) < 0).any():
+        raise InputError(f"X is a damaged {X.format.upper()} matrix: its indptr does not describe {count} {vectors} of stored entries.")
+    used = X.indices[: X.indptr[-1]]
+    if used.size and (used.min() < 0 or used.max() >= width):
+        raise InputError(f"X is a damaged {X.format.upper()} matrix: it holds an index outside 0..{width - 1}.")
+
+
+def _first_nonfinite(values: np.ndarray) -> tuple[int, ...] | None:
+    # A sum is finite unless something in it is not (or it overflows): no temporary array in the ordinary case.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return None
+    block = max(1, (1 << 20) // max(1, values[:1].size))
+    for first in range(0, len(values), block):
+        bad = np.argwhere(~np.isfinite(values[first : first + block]))
+        if len(bad):
+            return (int(bad[0][0]) + first, *(int(index) for index in bad[0][1:]))
+    return None

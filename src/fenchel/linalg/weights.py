@@ -1,0 +1,189 @@
+"""The weight vector as row-wise methods meet it: read through ``raw`` and ``factor``, changed through ``shift``.
+
+    w_j = factor() · raw(j)          shift(j, δ):  v_j ← v_j + δ          settle(Σ of what the shifts of a row returned)
+
+``v`` is what a method moves; ``w = ∇Ω*(v)`` is what it predicts with. Keeping the map between them behind these
+methods lets one kernel serve every regularizer at O(non-zeros of the row) a step, and keeps the rows unaware of both.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fenchel.core.compiled import compiled, kernel, maker
+
+SHRUNK = 1e-4  # how far S may fall before it is added up anew: what is left carries the rounding errors of its peak
+
+
+@compiled
+class Plain(NamedTuple):
+    """w = v: an ordinary vector."""
+
+    v: np.ndarray
+
+    def raw(self, j):
+        return self.v[j]
+
+    def factor(self):
+        return 1.0
+
+    def shift(self, j, delta):
+        self.v[j] += delta
+        return 0.0
+
+    def settle(self, change):
+        pass
+
+
+plain = maker(Plain)
+
+
+@compiled
+class Separable(NamedTuple):
+    """w_j = link(v_j): a regularizer that is a sum over coordinates."""
+
+    regularizer: Any
+    v: np.ndarray
+
+    def raw(self, j):
+        return self.regularizer.link(self.v[j], j)
+
+    def factor(self):
+        return 1.0
+
+    def shift(self, j, delta):
+        self.v[j] += delta
+        return 0.0
+
+    def settle(self, change):
+        pass
+
+
+@compiled
+class Coupled(NamedTuple):
+    """w_j = factor(S)·image(v_j) with S = Σ_j mass(v_j): coordinates meet only in one sum, kept up to date.
+
+    Squared l_p norms and the entropy have this form, so a step costs O(non-zeros of the row) where a direct
+    evaluation of ∇Ω* costs O(features). Images are kept relative to a reference, set by the largest |v| and renewed
+    when v outgrows it: powers and exponentials of v itself would leave the range of floating point.
+    """
+
+    regularizer: Any
+    v: np.ndarray
+    images: np.ndarray
+    sums: np.ndarray  # S, the reference, the |v| that outgrows it, the largest S since it was set
+
+    def raw(self, j):
+        return self.images[j]
+
+    def factor(self):
+        return self.regularizer.factor(self.sums[0], self.sums[1])
+
+    def shift(self, j, delta):
+        """v_j ← v_j + δ; what that adds to S, for ``settle``: summed up by the row it stays in a register."""
+        old, reference = self.v[j], self.sums[1]
+        new = old + delta
+        self.v[j] = new
+        if abs(new) > self.sums[2]:
+            self.sums[3] = math.inf
+            return 0.0
+        before = self.regularizer.mass(old, self.images[j], reference)
+        self.images[j] = self.regularizer.image(new, reference)
+        return self.regularizer.mass(new, self.images[j], reference) - before
+
+    def settle(self, change):
+        """S ← S + change; all over again where a v has outgrown the reference, or S has shrunk into its rounding."""
+        if self.outdated(change):
+            self.refresh()
+
+    def outdated(self, change):
+        """S ← S + change, and whether it has to be added up anew."""
+        self.sums[0] += change
+        self.sums[3] = max(self.sums[3], self.sums[0])
+        return not self.sums[0] >= SHRUNK * self.sums[3]
+
+    def refresh(self):
+        """Recompute S and the images from v: bounds rounding drift and renews the reference."""
+        size = 0.0
+        for j in range(self.v.shape[0]):
+            size = max(size, abs(self.v[j]))
+        reference = self.regularizer.reference(size)
+        total = 0.0
+        for j in range(self.v.shape[0]):
+            self.images[j] = self.regularizer.image(self.v[j], reference)
+            total += self.regularizer.mass(self.v[j], self.images[j], reference)
+        self.sums[0] = total
+        self.sums[1] = reference
+        self.sums[2] = self.regularizer.outgrown(size)
+        self.sums[3] = total
+
+
+@kernel
+def refresh(weights):
+    weights.refresh()
+
+
+@kernel
+def read_weights(weights):
+    """The weights as an ordinary vector."""
+    out = np.empty(weights.v.shape[0])
+    factor = weights.factor()
+    for j in range(out.shape[0]):
+        out[j] = factor * weights.raw(j)
+    return out
+
+
+def weights_of(regularizer: Any, v: np.ndarray) -> Any:
+    """The weights w = ∇Ω*(v) of a flat vector v, as kernels take them; ``weights.v`` is what moves, v itself or a copy of it."""
+    return Separable(regularizer, v) if regularizer.separable else coupled_weights(regularizer, v)
+
+
+def coupled_weights(regularizer: Any, v: np.ndarray) -> Coupled:
+    """The weights of a regularizer in which coordinates meet, their sum and images up to date."""
+    table = np.zeros((len(v), 2))  # v and image side by side: one cache miss a coordinate in place of two, where there are many
+    table[:, 0] = v
+    weights = Coupled(regularizer, table[:, 0], table[:, 1], np.zeros(4))
+    refresh(weights)
+    return weights
+
+
+@compiled
+class Touched(NamedTuple):
+    """A vector that is zero but for the few coordinates touched since it was cleared, and knows which they are."""
+
+    v: np.ndarray
+    marked: np.ndarray
+    which: np.ndarray  # the coordinates touched, in the order of their first touch
+    found: np.ndarray  # how many there are
+
+    def shift(self, j, delta):
+        if not self.marked[j]:
+            self.marked[j] = True
+            self.which[self.found[0]] = j
+            self.found[0] += 1
+        self.v[j] += delta
+        return 0.0
+
+    def settle(self, change):
+        pass
+
+    def square(self):
+        total = 0.0
+        for e in range(self.found[0]):
+            total += self.v[self.which[e]] ** 2
+        return total
+
+    def clear(self):
+        for e in range(self.found[0]):
+            j = self.which[e]
+            self.v[j] = 0.0
+            self.marked[j] = False
+        self.found[0] = 0
+
+
+def untouched(n: int) -> Touched:
+    """A vector of n zeros, none of them touched."""
+    return Touched(np.zeros(n), np.zeros(n, dtype=np.bool_), np.empty(n, dtype=np.int64), np.zeros(1, dtype=np.int64))

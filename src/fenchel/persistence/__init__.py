@@ -1,0 +1,12 @@
+"""Fitted models as files: our own format, and those of others."""
+
+from __future__ import annotations
+
+from fenchel.persistence.exports import export
+from fenchel.persistence.model_files import ModelFileError, load, save
+
+__all__ = ["ModelFileError", "export", "load", "save"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

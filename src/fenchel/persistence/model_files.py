@@ -1,0 +1,132 @@
+"""Model files: a fitted model in one file that is safe to open, whoever wrote it
+
+The file is in the safetensors format: arrays as tensors, and in its metadata
+
+    format   "fenchel-model"
+    header   JSON: version of the format, version of fenchel, and the model: its class by name, its parameters, its fitted attributes
+    sha256   of the header and of every tensor (name, type, shape, bytes; in the order of names), in hexadecimal digits
+
+Nothing in it is ever run: classes are looked up in a list that is part of fenchel, whatever the file says. The sum finds damage; it
+does not prove who wrote the file. :mod:`fenchel.persistence.model_writer` says how values become JSON and tensors,
+:mod:`fenchel.persistence.model_reader` how they come back, :mod:`fenchel.persistence.model_kinds` what they may be.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fenchel.core.atomic_files import checked_place, replacing
+from fenchel.core.errors import prefixed
+from fenchel.core.version import __version__
+from fenchel.persistence.model_kinds import DTYPES, ModelFileError
+from fenchel.persistence.model_reader import Reader
+from fenchel.persistence.model_writer import Writer
+
+FORMAT, VERSION = "fenchel-model", 1
+MEMORY = 2**32  # bytes
+
+__all__ = ["ModelFileError", "load", "save"]
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a file, for :func:`load`; a file of that name is replaced at once or not at all.
+
+    What is kept: the constructor's parameters, and every attribute whose name ends in an underscore. A model with more than
+    that, or with values that a file cannot hold, is refused.
+
+    >>> save(object(), "nothing.fenchel")
+    Traceback (most recent call last):
+    fenchel.persistence.model_kinds.ModelFileError: object is no model that fenchel can save. ...
+    """
+    from safetensors.numpy import save_file
+
+    checked_place(path)
+    writer = Writer()
+    header = json.dumps({"version": VERSION, "fenchel": __version__, "model": writer.model(model)}, allow_nan=False)
+    metadata = {"format": FORMAT, "header": header, "sha256": model_digest(header, writer.tensors)}
+    with replacing(path) as temporary:
+        save_file(writer.tensors, temporary, metadata=metadata)
+
+
+def load(path: str | os.PathLike[str], *, memory: int = MEMORY) -> Any:
+    """Read a model that :func:`save` has written; a file that is damaged or is no model is refused with a sentence.
+
+    ``memory`` is how many bytes the weights may take beyond what they take in the file, where zeros are not stored.
+
+    >>> load("/nowhere/news.fenchel")
+    Traceback (most recent call last):
+    FileNotFoundError: There is no file /nowhere/news.fenchel: give one that fenchel.save has written.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise FileNotFoundError(f"There is no file {file}: give one that fenchel.save has written.")
+    try:
+        header, tensors = contents(file)
+        return Reader(tensors, memory).whole_model(header["model"])
+    except ModelFileError as error:
+        raise prefixed(f"{file}: ", error) from None
+    except RecursionError:
+        raise ModelFileError(f"{file}: its header is nested too deeply for a model; it is not one that fenchel has written.") from None
+
+
+def contents(file: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The header and the tensors, once they are known to be what was written."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(file, framework="numpy") as opened:
+            metadata = opened.metadata() or {}
+            if metadata.get("format") != FORMAT:
+                raise ModelFileError("it is a safetensors file but not a model of fenchel: open it with what wrote it.")
+            header = checked_header(metadata)
+            types = {name: opened.get_slice(name).get_dtype() for name in opened.keys()}  # noqa: SIM118 (it is no dict)
+            odd = sorted(name for name, kind in types.items() if kind not in DTYPES)
+            if odd:
+                raise ModelFileError(f"tensor {odd[0]!r} is of type {types[odd[0]]}, which no model has.")
+            tensors = {name: opened.get_tensor(name) for name in types}
+    except (SafetensorError, OSError) as error:
+        raise ModelFileError(f"it is damaged, cut short or no model file ({str(error).rstrip('.')}): get it again.") from None
+    if model_digest(metadata["header"], tensors) != metadata.get("sha256"):
+        raise ModelFileError("it is damaged: its contents do not fit its checksum; get it again.")
+    return header, tensors
+
+
+def checked_header(metadata: dict[str, str]) -> dict[str, Any]:
+    """The header, if this version of fenchel can read it."""
+    try:
+        header = json.loads(metadata.get("header", ""))
+    except ValueError as error:
+        raise ModelFileError(f"its header is no JSON ({error}): get it again.") from None
+    version = header.get("version") if isinstance(header, dict) else None
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1 or "model" not in header:
+        raise ModelFileError("its header has no version or no model: get it again.")
+    if version > VERSION:
+        raise ModelFileError(
+            f"it was written by fenchel {header.get('fenchel')} in version {version} of the format, and this one reads up to {VERSION}: "
+            "upgrade fenchel."
+        )
+    return header
+
+
+def model_digest(header: str, tensors: dict[str, np.ndarray]) -> str:
+    """SHA-256 of the header and the tensors, each told apart from the next by its length or its shape."""
+    total = hashlib.sha256()
+
+    def add(text: str) -> None:
+        data = text.encode("utf-8", "surrogatepass")
+        total.update(len(data).to_bytes(8, "little"))
+        total.update(data)
+
+    add(header)
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        add(name)
+        add(f"{tensor.dtype.str} {tensor.shape}")
+        total.update(tensor.reshape(-1).view(np.uint8).data)
+    return total.hexdigest()

@@ -1,0 +1,206 @@
+"""mean loss + Ω(w): the parts of an objective that do not depend on where the rows are, in memory or in a stream."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fenchel.core.compiled import is_foreign
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.validation import is_number
+from fenchel.linalg.design import Design
+from fenchel.linalg.weights import read_weights, weights_of
+from fenchel.losses import losses
+from fenchel.problems.parts import checked_part, try_loss
+from fenchel.problems.row_order import row_order
+from fenchel.problems.sums import (
+    derivative_terms,
+    negative_derivatives,
+    negative_vector_derivatives,
+    prox_terms,
+    sum_conjugate_terms,
+    sum_terms,
+    whole_conjugate,
+    whole_gradient,
+    whole_value,
+)
+from fenchel.regularizers import regularizers
+
+FAR = 10.0  # gaps this many times the one wanted are not worth a search for the best c
+PIECE = 1 << 18  # rows handed out at a time at most, so that limits and interrupts are heard in time
+SCALING_STEPS = 12  # evaluations of D(cα) spent on finding the best c
+
+
+class Chunk(NamedTuple):
+    """Rows to play on, and in which order."""
+
+    design: Design | Any  #: the rows, or the examples of a structured problem
+    y: np.ndarray
+    s: np.ndarray  #: weights of the rows, with mean 1
+    order: np.ndarray
+    passes: float = 0.0  #: passes made once this chunk is done
+
+
+class Objective:
+    """A loss and a regularizer on weights of a known shape: what does not depend on where the rows are."""
+
+    loss: Any
+    regularizer: Any
+    labels: str
+    n: int  #: features, the intercept included
+    outputs: int  #: K for K classes, else 1
+    intercept: float  #: the constant feature, 0 without one
+    free = False  #: whether the constant feature is an intercept that is not penalised
+    in_memory = True  #: whether rows can be read again
+    structured = False  #: whether outputs are structures, and a loss comes of decoding an example in place of multiplying a row
+
+    def __init__(self, loss: Any, regularizer: Any, intercept: float) -> None:
+        self.loss = checked_part(loss, "loss", ("value", "derivative"), losses())
+        self.regularizer = checked_part(regularizer, "regularizer", ("separable",), regularizers())
+        if not is_number(intercept) or not math.isfinite(intercept):
+            raise InputError(Argument("intercept", intercept), ': give the constant feature a finite value such as 1.0, or "free".')
+        self.intercept = float(intercept)
+        self.labels = getattr(loss, "labels", "real")
+
+    @property
+    def penalised(self) -> Any:
+        """The regularizer of the weights that have one."""
+        return self.regularizer.penalty if self.free else self.regularizer
+
+    @property
+    def vector_valued(self) -> bool:
+        """Whether the loss has one output per class."""
+        return self.labels == "class"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of w: (n,), or (n, K) for K classes."""
+        return (self.n, self.outputs) if self.vector_valued else (self.n,)
+
+    def slopes(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """−φ'(z_i, y_i), one row of K numbers each for a multiclass loss."""
+        out = np.empty_like(z)
+        (negative_vector_derivatives if self.vector_valued else negative_derivatives)(self.loss, z, y, out)
+        return out
+
+    def penalty(self, w: np.ndarray) -> float:
+        """Ω(w)"""
+        flat = np.ascontiguousarray(w).reshape(-1)
+        return float((sum_terms if self.regularizer.separable else whole_value)(self.regularizer, flat))
+
+    def penalty_gradient(self, w: np.ndarray) -> np.ndarray:
+        """∇Ω(w), or one subgradient."""
+        flat = np.ascontiguousarray(w).reshape(-1)
+        out = np.empty_like(flat)
+        (derivative_terms if self.regularizer.separable else whole_gradient)(self.regularizer, flat, out)
+        return out.reshape(w.shape)
+
+    def prox(self, x: np.ndarray, step: float) -> np.ndarray:
+        """argmin_w step·Ω(w) + ½‖w − x‖², for regularizers that are sums over weights."""
+        out = np.empty(x.size)
+        prox_terms(self.regularizer, x.reshape(-1), float(step), out)
+        return out.reshape(x.shape)
+
+    def link(self, v: np.ndarray) -> np.ndarray:
+        """w = ∇Ω*(v)"""
+        return read_weights(weights_of(self.regularizer, v.reshape(-1))).reshape(v.shape)
+
+    def penalty_conjugate(self, v: np.ndarray, objective: float = math.inf) -> float:
+        """Ω*(v), or its value over the w that can still be optimal, where that is smaller."""
+        exact = float((sum_conjugate_terms if self.regularizer.separable else whole_conjugate)(self.regularizer, v))
+        if math.isfinite(exact) or not math.isfinite(objective) or self.penalised.strong_convexity() > 0.0:
+            return exact
+        if hasattr(self.penalised, "conjugate_within"):
+            return float(self.regularizer.conjugate_within(v, objective))
+        return float(sum_conjugate_terms(self.regularizer.within(objective), v))
+
+    @cached_property
+    def origin(self) -> np.ndarray:
+        """The point of Ω's domain nearest to w = 0."""
+        return self.nearest(np.zeros(self.shape))
+
+    def nearest(self, w: np.ndarray) -> np.ndarray:
+        """A point of Ω's domain near w: w itself if it lies in it."""
+        if math.isfinite(self.penalty(w)):
+            return w
+        return self.prox(w, 1e-300) if self.regularizer.separable else w * self.regularizer.shrink(w.reshape(-1))
+
+    @cached_property
+    def objective_at_zero(self) -> float:
+        """P(0): the scale of every tolerance. (P at the nearest feasible point where 0 is outside the domain of Ω.)"""
+        return self.objective(self.origin)
+
+    def objective(self, w: np.ndarray) -> float:
+        """P(w)"""
+        raise NotImplementedError
+
+    @cached_property
+    def scale(self) -> float:
+        """What tolerances are relative to: P(0), or P(0) less the smallest Ω where a negative Ω leaves nothing of P(0)."""
+        at_zero = self.objective_at_zero
+        return at_zero if at_zero > 0.0 else at_zero + self.penalty_conjugate(np.zeros(math.prod(self.shape)))
+
+    def best_scaled(self, value: Callable[[float], float], v: np.ndarray, objective: float, wanted: float, searches: bool = True) -> float:
+        """The best of a concave value(c) = D(cα), 0 ≤ c ≤ 1, v the image of α; no search once it is ``wanted``, or while far from it."""
+        best, corner = value(1.0), 1.0
+        if self.regularizer.strong_convexity() == 0.0:
+            # There is a corner where cv enters the domain of Ω*.
+            corner = min(1.0, self.regularizer.domain_scale(v.reshape(-1)))
+            best = max(best, value(corner))
+        elif not searches:
+            return best
+        far = math.isfinite(wanted) and objective - best > FAR * (objective - wanted)
+        if best >= wanted or far or value(0.999 * corner) <= best:
+            return best
+        from scipy.optimize import minimize_scalar  # here, for it is a third of what importing fenchel takes
+
+        found = minimize_scalar(lambda c: -value(c), bounds=(0.0, corner), method="bounded", options={"maxiter": SCALING_STEPS})
+        return max(best, -float(found.fun))
+
+    def split(self, w: np.ndarray) -> tuple[np.ndarray, Any]:
+        """Weights of the columns of X, and the intercept (0 without one)."""
+        return (w[:-1], self.intercept * w[-1]) if self.intercept else (w, 0.0)
+
+    def _check_fit(self, y: np.ndarray) -> None:
+        """Whether loss and regularizer fit labels like these and weights of this shape."""
+        if is_foreign(self.loss):
+            try_loss(self.loss, y, self.outputs)
+        self._check_bounds()
+
+    def _check_bounds(self) -> None:
+        """Whether a regularizer with a number for each weight has as many as there are weights."""
+        size = (self.n - self.free) * self.outputs
+        for name in ("lower", "upper"):
+            bound = getattr(self.regularizer, name, None)
+            if bound is not None and bound.size not in (1, size):
+                counted = " (the intercept's counts)" if self.intercept and not self.free else ""
+                raise InputError(f"Box has {bound.size} {name} bounds for {size} weights{counted}: give one, or one for each weight.")
+        slope = getattr(getattr(self.regularizer, "penalty", None), "slope", None)
+        if slope is not None and slope.size not in (1, size):
+            raise InputError(f"Linear has {slope.size} slopes for {size} weights: give one, or one for each weight.")
+
+    def _as_weights(self, w: Any) -> np.ndarray:
+        w = np.asarray(w, dtype=np.float64)
+        if w.shape != self.shape:
+            raise InputError(f"w has shape {w.shape}; this problem's weights have shape {self.shape}.")
+        return w
+
+
+def row_orders(m: int, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[tuple[np.ndarray, float]]:
+    """Pass after pass without end, the m rows in the order that ``sampling`` names, in pieces of whole batches; passes made after each."""
+    piece = max(1, PIECE // batch) * batch
+    for done in itertools.count():
+        order = row_order(m, sampling, rng)
+        for first in range(0, m, piece):
+            part = order[first : first + piece]
+            yield part, done + (first + len(part)) / m
+
+
+def gap_between(objective: float, bound: float) -> float:
+    """The distance from a bound up to an objective: infinite where either is no number, never below 0 by rounding."""
+    return max(0.0, objective - bound) if math.isfinite(objective) and bound > -math.inf else math.inf

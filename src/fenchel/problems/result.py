@@ -1,0 +1,157 @@
+"""What a solver yields, what a run records, and what the user gets back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fenchel.plots import run_figures
+from fenchel.problems.objective import gap_between
+
+STATUS = {
+    "converged": "the certified gap is at or below the tolerance",
+    "max_passes": "stopped after max_passes passes, before the gap reached the tolerance",
+    "time_limit": "stopped at the time limit, before the gap reached the tolerance",
+    "interrupted": "interrupted; this is the best iterate up to then",
+    "callback": "stopped by the callback",
+    "finished": "the solver's own rule says that it is done",
+    "exhausted": "the stream has come to its end",
+    "stalled": "the solver could make no further progress in floating point",
+    "diverged": "the objective left the range of floating point; this is the best iterate before it did",
+}
+
+
+class ProgressiveLoss(NamedTuple):
+    """What a solver that reads rows once has met: sums over all rows so far, each evaluated just before it was learnt from."""
+
+    rows: float
+    loss: float  #: Σ s_i φ(z_i)
+    dual: float  #: −Σ s_i φ*(φ'(z_i))
+    v: np.ndarray  #: −Σ s_i φ'(z_i)·x_i
+
+
+class Iterate(NamedTuple):
+    """A point on a solver's way, with what is needed to go on from there.
+
+    Arrays belong to the solver, which goes on changing them: copy what you keep.
+    """
+
+    w: np.ndarray
+    passes: float = 0.0  #: passes over the data so far
+    accesses: int = 0  #: entries of X read so far
+    alpha: np.ndarray | None = None  #: a dual point, if the solver has one
+    v: np.ndarray | None = None  #: its image (1/m)·Xᵀ(sα), if known
+    z: np.ndarray | None = None  #: predictions X·w, if known
+    lower_bound: float = -math.inf  #: a lower bound on the optimum that the solver itself proves
+    state: dict[str, Any] = {}  #: whatever else the solver needs to go on
+    regularizer: Any = None  #: the one w is for, from a solver that chooses its strength
+    progressive: ProgressiveLoss | None = None  #: from a solver that reads rows once
+    done: bool = False  #: the solver takes this for the end: alpha, v and z are complete and newly computed, to be looked at now
+
+    def copy(self) -> Iterate:
+        """The same iterate in memory of its own, without what only the driver looks at."""
+        own: dict[str, Any] = {k: v.copy() for k, v in self._asdict().items() if isinstance(v, np.ndarray)}
+        state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.state.items()}
+        return self._replace(**own, state=state, progressive=None)
+
+
+@dataclass(repr=False)
+class History:
+    """The course of a run: one row per evaluation, in columns.
+
+    ``objective`` is that of the moment; ``gap`` is the best objective so far less the best bound so far.
+
+    >>> history = History()
+    >>> history.append(passes=1.0, accesses=10, seconds=0.1, objective=2.0, dual_objective=1.0, gap=1.0, nnz=3)
+    >>> history["gap"].tolist()
+    [1.0]
+    """
+
+    rows: list[tuple[float, ...]] = field(default_factory=list)
+
+    COLUMNS = ("passes", "accesses", "seconds", "objective", "dual_objective", "gap", "nnz")
+
+    def append(self, **values: float) -> None:
+        """Add a row; every column must be given."""
+        self.rows.append(tuple(values[name] for name in self.COLUMNS))
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.COLUMNS:
+            raise KeyError(f"there is no column {name!r}: the columns are {', '.join(self.COLUMNS)}")
+        return np.array([row[self.COLUMNS.index(name)] for row in self.rows])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"History({len(self)} evaluations of {', '.join(self.COLUMNS)})"
+
+    def to_frame(self) -> Any:
+        """The history as a pandas DataFrame (pandas must be installed)."""
+        import pandas
+
+        return pandas.DataFrame(self.rows, columns=list(self.COLUMNS))
+
+
+@dataclass(eq=False)
+class Result:
+    """The best weights found and the certificate: ``objective`` is within ``gap`` of the smallest possible.
+
+    Attributes:
+        w: the best weights of those evaluated on the way (w = 0 aside, for it predicts nothing); ``coef`` are those of the columns of
+            X, ``intercept`` the intercept (0 without one): predictions are ``X @ coef + intercept``. ``iterate.w`` are the last.
+        alpha: the dual point with the best bound.
+        objective: P(w).
+        dual_objective: a proven lower bound on min P.
+        gap: an upper bound on P(w) − min P.
+        converged: whether ``gap`` ≤ ``tol``·P(0).
+        status: why the run ended, a key of ``fenchel.problems.result.STATUS``; ``message`` says it in a sentence.
+        passes, seconds: passes over the data, and time in the solver, evaluations not counted.
+        history: the course of the run, a :class:`History`.
+        solver, tol: what was run; ``target`` is the gap that ``tol`` asked for.
+        certified: whether ``objective`` is P(w); after a stream it is an estimate, and ``gap`` is nan.
+        regularizer: the problem's, or with ``strength="auto"`` the one chosen; ``objective`` and ``gap`` are for it.
+        iterate: where the solver stopped; hand the result, or this, to ``start=`` to go on.
+    """
+
+    w: np.ndarray
+    alpha: np.ndarray | None
+    objective: float
+    dual_objective: float
+    converged: bool
+    status: str
+    passes: float
+    seconds: float
+    history: History
+    solver: str
+    tol: float
+    target: float
+    coef: np.ndarray
+    intercept: Any
+    regularizer: Any
+    certified: bool
+    iterate: Iterate = field(repr=False)
+
+    @property
+    def gap(self) -> float:
+        """An upper bound on P(w) − min P; nan after a stream, whose objective is an estimate."""
+        return gap_between(self.objective, self.dual_objective) if self.certified else math.nan
+
+    @property
+    def message(self) -> str:
+        """Why the run ended, as a sentence."""
+        gap = f"gap {self.gap:.3g}, " if self.certified else ""
+        return f"{self.solver}: {STATUS[self.status]} ({gap}{self.passes:g} passes)."
+
+    def plot(self, *, x: str = "passes", axes: Any = None) -> Any:
+        """Draw the gap and the objective against passes, ``"seconds"`` or ``"accesses"``; the axes (matplotlib must be installed)."""
+        return run_figures.history(self, x=x, axes=axes)
+
+    def __repr__(self) -> str:
+        return (
+            f"Result({self.status} by {self.solver!r}: objective={self.objective:.6g}, gap={self.gap:.3g}, "
+            f"passes={self.passes:g}, seconds={self.seconds:.3g}, nnz={np.count_nonzero(self.w)} of {self.w.size})"
+        )

@@ -1,0 +1,1 @@
+"""What bundle methods share: models made of planes."""

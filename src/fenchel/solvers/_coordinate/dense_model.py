@@ -1,0 +1,151 @@
+"""The quadratic model of :mod:`fenchel.solvers._coordinate.quadratic_model` on dense columns, where second derivatives are cheap
+
+``minimise_by_gram``  many rows: coordinate sweeps and Newton steps on G = Xᵀ·diag(h)·X, whose cost does not depend on the rows.
+``minimise_by_rows``  fewer rows than columns: Li, Sun & Toh, *A highly efficient semismooth Newton augmented Lagrangian method for
+                      solving lasso problems*, SIAM J. Optimization 2018. Proximal steps of growing length σ on w, each
+                      solved in its dual variable ξ, one number a row, by Newton's method on a smooth function: it
+                      decides over all weights at once, where columns outnumber the rows and many supports are as good.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from fenchel.core.compiled import kernel
+from fenchel.core.numeric import TINY, soft_threshold
+
+SWEEPS = 3  # coordinate sweeps between two Newton steps
+PROXIMAL = 1e-2  # what is added to the diagonal of a Newton step, relative to its largest entry: columns may be dependent
+FIRST_STEP, LONGER = 10.0, 5.0  # σ to begin with, in units of a column's curvature, and by how much it grows
+LONGEST = 12  # how often: longer steps are lost in rounding
+STEEP, ALLOWANCE = 1e-4, 1e-14  # what a step has to keep of the decrease its slope promises, and rounding
+MOST_NEWTON = 30  # for one proximal step
+INEXACT = 1e-2  # of ‖ξ‖: what is left of the equation for ξ, less as Newton steps add up
+
+
+@kernel
+def sweeps_by_gram(G, l1, l2, w, g, target, most):
+    """Coordinate sweeps with the gradient kept: g ← g + (change of w_k)·G_k; an estimate of the gap before the last."""
+    gap = 0.0
+    for _ in range(most):
+        violation, size = 0.0, 0.0
+        for k in range(w.shape[0]):
+            curvature = max(G[k, k], TINY)
+            old = w[k]
+            new = soft_threshold(curvature * old - g[k], l1) / (curvature + l2)
+            if new != old:
+                delta = new - old
+                w[k] = new
+                for l in range(g.shape[0]):
+                    g[l] += delta * G[k, l]
+                violation = max(violation, (curvature + l2) * abs(delta))
+            size += abs(new)
+        gap = violation * size
+        if gap <= target:
+            break
+    return gap
+
+
+def minimise_by_gram(G: np.ndarray, l1: float, l2: float, w: np.ndarray, g: np.ndarray, target: float, most: int) -> None:
+    """The minimiser on the working set: w and its gradient g, changed in place, until the gap of the model is about the target."""
+    for _ in range(most):
+        if sweeps_by_gram(G, l1, l2, w, g, target, SWEEPS) <= target:
+            return
+        newton_step(G, l1, l2, w, g)
+
+
+def newton_step(G: np.ndarray, l1: float, l2: float, w: np.ndarray, g: np.ndarray) -> None:
+    """Towards the minimum over the non-zero weights with the signs they have; weights that would change theirs end as zero."""
+    S = np.flatnonzero(w)
+    if not S.size:
+        return
+    x = w[S]
+    rows = G[S]
+    H = rows[:, S]
+    diagonal = np.arange(len(S))
+    H[diagonal, diagonal] += l2 + PROXIMAL * H.diagonal().max()
+    slopes = g[S] + l1 * np.sign(x) + l2 * x
+    _, step, info = lapack.dposv(H, -slopes, overwrite_a=1, lower=1)
+    if info != 0:
+        return
+    crossing = (x + step) * x <= 0.0
+    change = np.where(crossing, -x, step)
+    image = change @ rows
+    slope = slopes @ change
+    if slope >= 0.0:  # what is set to zero raises the model: only as far as the first that changes its sign
+        ratios = np.where(crossing, -x / np.where(crossing, step, 1.0), np.inf)
+        first = int(ratios.argmin())
+        change = ratios[first] * step
+        change[first] = -x[first]
+        image = change @ rows
+        t = 1.0
+    else:
+        curved = change @ image[S] + l2 * change @ change
+        t = min(1.0, -slope / curved) if curved > 0.0 else 1.0
+    w[S] = x + t * change
+    g += t * image
+
+
+def minimise_by_rows(
+    B: np.ndarray, b: np.ndarray, l1: float, l2: float, w: np.ndarray, xi: np.ndarray, target: float, most: int
+) -> np.ndarray:
+    """The w that minimises ½‖wB − b‖² + l1·‖w‖₁ + l2/2·‖w‖², to about the target; ``xi`` is wB − b, or near it."""
+    sigma = FIRST_STEP / max(float(np.einsum("ij,ij->i", B, B).mean()), TINY)
+    steps, best, least = 0, w, np.inf
+    for _ in range(LONGEST):
+        w, xi, taken = _proximal_step(B, b, l1, l2, w, xi, sigma, INEXACT / (1.0 + steps))
+        g = B @ xi + l2 * w
+        violation = np.where(w != 0.0, np.abs(g + l1 * np.sign(w)), np.maximum(np.abs(g) - l1, 0.0)).max()
+        gap = float(violation * np.abs(w).sum())
+        best, least = (w, gap) if gap < least else (best, least)
+        steps += taken
+        if gap <= target or steps >= most:
+            break
+        sigma *= LONGER
+    return best
+
+
+def _proximal_step(
+    B: np.ndarray, b: np.ndarray, l1: float, l2: float, before: np.ndarray, xi: np.ndarray, sigma: float, inexact: float
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """argmin_w of the model plus ‖w − before‖²/2σ: w = prox(x), x = before − σBξ, where F(ξ) = ξ + b − wB vanishes."""
+    shrinks = 1.0 / (1.0 + sigma * l2)
+
+    def prox(x: np.ndarray) -> np.ndarray:
+        return np.copysign(np.maximum(np.abs(x) - sigma * l1, 0.0), x) * shrinks
+
+    def value(xi: np.ndarray, x: np.ndarray, w: np.ndarray) -> float:
+        """The function whose gradient is F."""
+        moreau = 0.5 * (x @ x - (x - w) @ (x - w)) / sigma - l1 * np.abs(w).sum() - 0.5 * l2 * (w @ w)
+        return float(0.5 * (xi @ xi) + b @ xi + moreau)
+
+    x = before - sigma * (B @ xi)
+    w = prox(x)
+    steps = 0
+    while steps < MOST_NEWTON:
+        S = np.flatnonzero(w)
+        A = B[S]
+        F = xi + b - w[S] @ A
+        if inexact**2 * (xi @ xi) >= F @ F:
+            break
+        steps += 1
+        d = _newton_direction(A, sigma * shrinks, F)
+        Bd = sigma * (B @ d)
+        now, slope, t = value(xi, x, w), float(F @ d), 1.0
+        while True:
+            tried = prox(x - t * Bd)
+            if t < TINY or value(xi + t * d, x - t * Bd, tried) <= now + STEEP * t * slope + ALLOWANCE * abs(now):
+                break
+            t *= 0.5
+        xi, x, w = xi + t * d, x - t * Bd, tried
+    return w, w @ B - b, steps
+
+
+def _newton_direction(A: np.ndarray, c: float, F: np.ndarray) -> np.ndarray:
+    """−(I + c·AᵀA)⁻¹F, by the smaller of the two systems that give it."""
+    few = len(A) < len(F)
+    H = c * (A @ A.T if few else A.T @ A)
+    H[np.diag_indices_from(H)] += 1.0
+    solved = lapack.dposv(H, A @ F if few else F, lower=1, overwrite_a=1)[1]
+    return np.asarray(c * (solved @ A) - F if few else -solved)

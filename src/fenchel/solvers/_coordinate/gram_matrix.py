@@ -1,0 +1,82 @@
+"""Gram matrices Xᵀ·diag(h)·X of some columns of dense X, by blocks of rows that fit the cache, one thread of BLAS each."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from fenchel.core.threads import in_parallel
+from fenchel.linalg.design import BLOCK
+
+LARGEST_GRAM = 2000  # columns
+NEIGHBOURS = 64  # rows of a sample that lie together
+
+
+def gram(columns: np.ndarray, left: np.ndarray, right: np.ndarray | None, h: np.ndarray, threads: int) -> np.ndarray:
+    """Σ_i h_i x_ij x_ik for j in ``left`` and k in ``right`` (``left`` again if None).
+
+    >>> gram(np.array([[1.0, 2.0], [0.0, 3.0]]), np.array([0, 1]), None, np.ones(2), 1).tolist()
+    [[5.0, 6.0], [6.0, 9.0]]
+    """
+    m = columns.shape[1]
+    rows_per_thread = max(BLOCK, -(-m // threads))
+    parts: dict[int, np.ndarray] = {}
+
+    def part(first: int, last: int) -> None:
+        total = np.zeros((len(left), len(left if right is None else right)))
+        for a in range(first, last, BLOCK):
+            b = min(a + BLOCK, last)
+            A = columns[left, a:b].astype(np.float64, copy=False)
+            if right is None:
+                A = A * np.sqrt(h[a:b])
+                total += A @ A.T
+            else:
+                total += (A * h[a:b]) @ columns[right, a:b].T
+        parts[first] = total
+
+    in_parallel([(part, a, min(a + rows_per_thread, m)) for a in range(0, m, rows_per_thread)])
+    return sum((parts[first] for first in sorted(parts)[1:]), start=parts[0])  # in their order, for sums depend on it
+
+
+def evenly_spread(m: int, count: int) -> np.ndarray:
+    """About ``count`` of m rows, in blocks of neighbours at even distances.
+
+    >>> evenly_spread(1000, 128)[[0, 63, 64]].tolist()
+    [0, 63, 936]
+    """
+    starts = np.linspace(0, m - NEIGHBOURS, max(1, count // NEIGHBOURS), dtype=np.int64) if m > count else np.zeros(1, dtype=np.int64)
+    return (starts[:, None] + np.arange(min(m, NEIGHBOURS) if m > count else m)).ravel()
+
+
+class Products:
+    """Gram matrices under weights that stay the same: what was multiplied once is kept."""
+
+    def __init__(self, columns: np.ndarray, threads: int) -> None:
+        self.columns, self.threads, self.lock = columns, threads, threading.Lock()
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.place = np.full(len(self.columns), -1)
+        self.known = np.zeros(0, dtype=np.int64)
+        self.G = np.zeros((0, 0))
+
+    def missing(self, W: np.ndarray) -> int:
+        """How many of these columns have not been multiplied yet."""
+        return int((self.place[W] < 0).sum())
+
+    def of(self, W: np.ndarray, h: np.ndarray) -> np.ndarray:
+        """Σ_i h_i x_ij x_ik for j and k in W."""
+        with self.lock:
+            if len(self.known) + self.missing(W) > 2 * LARGEST_GRAM:
+                self.forget()
+            new = W[self.place[W] < 0]
+            if new.size:
+                columns, threads = self.columns, self.threads
+                across = gram(columns, self.known, new, h, threads) if self.known.size else np.zeros((0, new.size))
+                G = np.block([[self.G, across], [across.T, gram(columns, new, None, h, threads)]])
+                known = np.concatenate([self.known, new])
+                self.place[new] = len(self.known) + np.arange(len(new))
+                self.G, self.known = G, known
+            return self.G[np.ix_(self.place[W], self.place[W])]

@@ -1,0 +1,1 @@
+"""What Newton's and interior point methods share: the Newton equations."""

@@ -1,0 +1,161 @@
+"""What every solver declares: its name, what it needs of a problem, and its options."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fenchel.problems.problem import Problem
+from fenchel.problems.result import Iterate
+from fenchel.regularizers import L1, L1L2, L2, Linear
+
+Need = Callable[[Problem], str | None]  # None if met, else what is missing as the end of a sentence
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A generator of iterates with what it needs."""
+
+    name: str
+    run: Callable[..., Iterator[Iterate]]
+    needs: tuple[Need, ...]
+    online: bool = False  #: whether it can learn from rows that are read once
+    looks_first: bool = False  #: whether its first iterate is the start itself, with its certificate
+    aims: bool = False  #: whether what it keeps to go on depends on the accuracy that it was asked for
+    structured: bool = False  #: whether it asks for no more than values and subgradients of the mean loss, or of one example's
+
+    def refusal(self, problem: Problem) -> str | None:
+        """Why the solver can't take this problem, or None if it can."""
+        if not (problem.in_memory or self.online):
+            return "rows that can be read again, and a Stream is read once"
+        if problem.structured and not self.structured:
+            return "rows to multiply, and examples of a structured model are decoded"
+        return next((reason for need in self.needs if (reason := need(problem)) is not None), None)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The solver's own options with their defaults."""
+        parameters = inspect.signature(self.run).parameters.values()
+        return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+
+
+def solver(
+    name: str, needs: tuple[Need, ...], online: bool = False, looks_first: bool = False, aims: bool = False, structured: bool = False
+) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
+    """Make a generator function a solver that ``minimize`` finds by name; ``online`` and ``structured`` say what else it takes."""
+    return lambda run: Solver(name, run, needs, online, looks_first, aims, structured)
+
+
+# ---- what a solver may need ----
+
+
+def smooth_loss(problem: Problem) -> str | None:
+    """A loss without corners, or one that does not say."""
+    smoothness = getattr(problem.loss, "smoothness", None)
+    return f"a smooth loss, and {_name(problem.loss)} has corners" if smoothness and math.isinf(smoothness()) else None
+
+
+def known_smoothness(problem: Problem) -> str | None:
+    """A loss without corners that says how smooth it is."""
+    if not hasattr(problem.loss, "smoothness"):
+        return f"a loss that states its smoothness, and {_name(problem.loss)} does not"
+    return smooth_loss(problem)
+
+
+def dual_steps(problem: Problem) -> str | None:
+    """A conjugate, and a dual step or a known smoothness in place of one."""
+    loss = problem.loss
+    if not hasattr(loss, "conjugate"):
+        return f"a loss with a conjugate, and {_name(loss)} has none"
+    if hasattr(loss, "dual_step"):
+        return None
+    smooth = hasattr(loss, "smoothness") and math.isfinite(loss.smoothness())
+    return None if smooth else f"a loss with a dual_step or a finite smoothness, and {_name(loss)} has neither"
+
+
+def smooth_or_smoothable(problem: Problem) -> str | None:
+    """A loss of known smoothness, or one with corners but a Lipschitz constant and a dual step to smooth it by."""
+    loss = problem.loss
+    if not hasattr(loss, "smoothness"):
+        return f"a loss that states its smoothness, and {_name(loss)} does not"
+    if math.isfinite(loss.smoothness()) or (hasattr(loss, "lipschitz") and hasattr(loss, "dual_step")):
+        return None
+    return f"a smooth loss, or one with a dual_step and a Lipschitz constant, and {_name(loss)} is neither"
+
+
+def strongly_convex_regularizer(problem: Problem) -> str | None:
+    """Curvature in every direction."""
+    if problem.free:
+        return penalised_throughout(problem)
+    regularizer = problem.regularizer
+    return None if regularizer.strong_convexity() > 0.0 else f"a strongly convex regularizer, and {_name(regularizer)} is not"
+
+
+def strongly_convex_penalty(problem: Problem) -> str | None:
+    """Curvature in every direction but that of an intercept."""
+    penalty = problem.penalised
+    return None if penalty.strong_convexity() > 0.0 else f"a strongly convex regularizer, and {_name(penalty)} is not"
+
+
+def bounded_below(problem: Problem) -> str | None:
+    """No penalty that only falls."""
+    return "a penalty other than Linear" if isinstance(getattr(problem.penalised, "penalty", None), Linear) else None
+
+
+def penalised_throughout(problem: Problem) -> str | None:
+    """No weight that is free, and no penalty that only falls."""
+    if (reason := bounded_below(problem)) is not None:
+        return reason
+    return "an intercept that is penalised, such as intercept=10.0, and this one is free" if problem.free else None
+
+
+def bounded_slopes(problem: Problem) -> str | None:
+    """A Lipschitz loss, or a bounded domain: a given one, or the ball in which P(0) confines the minimiser."""
+    loss, regularizer = problem.loss, problem.regularizer
+    if has_bounded_slopes(problem) or hasattr(regularizer, "radius_of_minimiser"):
+        return None
+    return f"a loss with bounded slopes (a method lipschitz) or a bounded domain, and {_name(loss)} with {_name(regularizer)} has neither"
+
+
+def has_bounded_slopes(problem: Problem) -> bool:
+    """Whether the loss is Lipschitz, or becomes so where Ω is finite."""
+    bounded = getattr(problem.regularizer, "bounded", None)
+    return hasattr(problem.loss, "lipschitz") or (bounded is not None and bool(bounded()))
+
+
+def ridge(problem: Problem) -> str | None:
+    """λ/2·‖w‖² and nothing else."""
+    if problem.free:
+        return penalised_throughout(problem)
+    return None if isinstance(problem.regularizer, L2) else f"the ridge penalty L2, and {_name(problem.regularizer)} is not it"
+
+
+def ridge_throughout(problem: Problem) -> str | None:
+    """λ/2·‖w‖², with or without a free intercept."""
+    found = isinstance(problem.penalised, L2)
+    return None if found else f"the ridge penalty L2, and {_name(problem.penalised)} is not it"
+
+
+def sparse_penalty(problem: Problem) -> str | None:
+    """l1·‖w‖₁, alone or with l2/2·‖w‖²."""
+    found = isinstance(problem.penalised, (L1, L1L2))
+    return None if found else f"L1 or L1L2, and {_name(problem.penalised)} is neither"
+
+
+def lasso(problem: Problem) -> str | None:
+    """σ‖w‖₁ and nothing else."""
+    if problem.free:
+        return penalised_throughout(problem)
+    return None if isinstance(problem.regularizer, L1) else f"the lasso penalty L1, and {_name(problem.regularizer)} is not it"
+
+
+def separable(problem: Problem) -> str | None:
+    """A regularizer that is a sum over weights."""
+    return None if problem.regularizer.separable else f"a regularizer that is a sum over weights, and {_name(problem.regularizer)} is not"
+
+
+def _name(part: Any) -> str:
+    return type(part).__name__

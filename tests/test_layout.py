@@ -1,0 +1,194 @@
+"""The layout: imports go one way, names mean one thing, and ``dir`` shows what is offered."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import fenchel
+
+ROOT = Path(fenchel.__file__).parent
+
+# A unit imports only from units before it; function-level imports count too.
+LAYERS = (
+    "core",
+    "linalg",
+    "datasets",
+    "plots",
+    "losses",
+    "regularizers",
+    "problems",
+    "structured",
+    "solvers",
+    "driver",
+    "paths",
+    "theory",
+    "estimators",
+    "persistence",
+    "experiments",
+    "__init__",
+    "cli",
+    "__main__",
+)
+
+# Modules of one name that hold the same idea: a command and what it runs, or the same part of several structured models.
+SAME_IDEA = {"datasets", "demo", "inverse_time", "examples", "features", "model", "problem"}
+
+PUBLIC = (
+    "fenchel",
+    "fenchel.datasets",
+    "fenchel.driver",
+    "fenchel.estimators",
+    "fenchel.losses",
+    "fenchel.paths",
+    "fenchel.persistence",
+    "fenchel.plots",
+    "fenchel.regularizers",
+    "fenchel.solvers",
+    "fenchel.structured",
+    "fenchel.theory",
+)
+
+
+def modules(root: Path) -> dict[str, Path]:
+    """Dotted name -> file of every module below the package at ``root``."""
+    found = {}
+    for path in sorted(root.rglob("*.py")):
+        parts = ("fenchel", *path.relative_to(root).with_suffix("").parts)
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(tree: ast.AST, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
+    """Modules of the package that a tree imports anywhere, by statement or by name, with the line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "fenchel":
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in known else node.module, node.lineno
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names if alias.name.partition(".")[0] == "fenchel")
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            yield from ((part.value, node.lineno) for part in node.args if isinstance(part, ast.Constant) and part.value in known)
+
+
+def unit(name: str) -> str:
+    return name.split(".")[1] if "." in name else "__init__"
+
+
+def type_checking(tree: ast.AST) -> ast.AST:
+    """The tree without what only type checkers import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            node.body = [ast.Pass()]
+    return tree
+
+
+def violations(root: Path) -> list[str]:
+    """Every import that goes up, across a layer or in a circle, as a line to read."""
+    known = modules(root)
+    wrong, edges = [], defaultdict(set)
+    for name, path in known.items():
+        for target, line in imported(type_checking(ast.parse(path.read_text())), known):
+            here, there = unit(name), unit(target)
+            edges[name].add(target)
+            if here != there and LAYERS.index(there) >= LAYERS.index(here):
+                wrong.append(f"{name}:{line} imports {target}: {there} is not below {here}")
+    return wrong + [
+        f"{name} and {target} import each other" for name in edges for target in edges[name] if name in reachable(edges, target)
+    ]
+
+
+def reachable(edges: dict[str, set[str]], start: str) -> set[str]:
+    found, stack = set(), [start]
+    while stack:
+        for other in edges.get(stack.pop(), ()):
+            if other not in found:
+                found.add(other)
+                stack.append(other)
+    return found
+
+
+def test_imports_go_one_way():
+    assert violations(ROOT) == []
+
+
+def test_every_unit_has_a_layer():
+    assert {unit(name) for name in modules(ROOT)} == set(LAYERS)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "complaint"),
+    [
+        ("core/numeric.py", "from fenchel.losses import Hinge", "losses is not below core"),
+        ("problems/problem.py", "def f():\n    from fenchel.solvers import solvers", "solvers is not below problems"),
+        ("solvers/sdca.py", "import fenchel.estimators", "estimators is not below solvers"),
+        ("driver/run.py", "import importlib\nimportlib.import_module('fenchel.cli')", "cli is not below driver"),
+        ("losses/hinge.py", "from fenchel import minimize", "__init__ is not below losses"),
+        ("core/threads.py", "def f():\n    from fenchel.core.compiled import kernel", "import each other"),
+    ],
+)
+def test_an_import_that_goes_up_is_found(tmp_path, file, text, complaint):
+    for name, planted in {file: text, "core/compiled.py": "from fenchel.core.threads import in_parallel"}.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(planted)
+    for target in ("losses", "solvers", "estimators", "cli", "core"):
+        (tmp_path / target).mkdir(exist_ok=True)
+        (tmp_path / target / "__init__.py").touch()
+    (tmp_path / "__init__.py").touch()
+    assert any(complaint in line for line in violations(tmp_path))
+
+
+def test_no_two_modules_share_a_name():
+    by_name = defaultdict(list)
+    for name, path in modules(ROOT).items():
+        if path.name != "__init__.py" or name.count(".") == 1:
+            by_name[name.rpartition(".")[2]].append(name)
+    assert {name: where for name, where in by_name.items() if len(where) > 1 and name not in SAME_IDEA} == {}
+
+
+def test_no_two_classes_share_a_name():
+    by_name = defaultdict(list)
+    for name, path in modules(ROOT).items():
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                by_name[node.name].append(name)
+    assert {name: where for name, where in by_name.items() if len(where) > 1 and name != "Problem"} == {}
+
+
+def test_no_name_hides_a_module():
+    """``import fenchel.a.b`` and the attribute ``fenchel.a.b`` are the same module, whatever else a package offers."""
+    for name in modules(ROOT):
+        parent, _, last = name.rpartition(".")
+        if parent and last != "__main__":
+            module = importlib.import_module(name)
+            assert getattr(importlib.import_module(parent), last) is module, name
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_dir_shows_what_is_offered(name):
+    module = importlib.import_module(name)
+    assert dir(module) == sorted(module.__all__)
+    for offered in module.__all__:
+        assert getattr(module, offered) is not None
+
+
+def test_every_name_of_the_package_can_be_imported():
+    for info in pkgutil.walk_packages([str(ROOT)], "fenchel."):
+        if not info.name.endswith("__main__"):
+            importlib.import_module(info.name)
+
+
+def test_names_of_scikit_learn_mean_estimators():
+    linear_model, svm = importlib.import_module("sklearn.linear_model"), importlib.import_module("sklearn.svm")
+    for name in fenchel.__all__:
+        theirs = getattr(linear_model, name, getattr(svm, name, None))
+        if theirs is not None:
+            assert hasattr(getattr(fenchel, name), "fit"), name
