@@ -14,7 +14,7 @@ from fenchel.driver import solve
 from fenchel.driver.choice import choose
 from fenchel.structured import Chain, Multiclass, Problem, Ranking, RnaFold
 from fenchel.structured.ranking import Documents
-from tests.test_cli import runner
+from tests.cli.test_train import runner
 
 TOKENS, TAGS = [["the", "dog"], ["a", "cat"]] * 2, [["D", "N"], ["D", "N"]] * 2
 

@@ -24,7 +24,7 @@ from fenchel.structured.rna import RnaFold, accuracy
 from fenchel.structured.rna.features import names
 from fenchel.structured.rna.sequences import encoded, foldable
 from fenchel.structured.training_losses import LOSSES
-from tests.structured import rna_naive as naive
+from tests.structured.rna import rna_naive as naive
 
 NAMES = names()
 # Multi-branch loops, interior loops of all sorts, an unknown base, stems at both ends; with short hairpins, thousands of structures.

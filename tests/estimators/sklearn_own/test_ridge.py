@@ -1,3 +1,3 @@
-from tests.sklearn_own.borrowed import borrowed
+from tests.estimators.sklearn_own.borrowed import borrowed
 
 globals().update(borrowed("sklearn.linear_model.tests.test_ridge"))

@@ -15,7 +15,7 @@ import fenchel as fl
 from fenchel.solvers import solvers
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-LASSO = {"smidas", "truncgrad"}  # they take no ridge, and meet streams in test_truncation
+LASSO = {"smidas", "truncgrad"}  # they take no ridge, and meet streams in test_truncated_steps
 ONLINE = [name for name, solver in solvers().items() if solver.online and name not in LASSO]
 SIZES = [1, 7, 100, 3, 64, 125]  # 300 rows
 

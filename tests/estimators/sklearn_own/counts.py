@@ -1,6 +1,6 @@
 """How many of scikit-learn's tests are run against our estimators, and how many are left out for which reason
 
-python -m tests.sklearn_own.counts
+python -m tests.estimators.sklearn_own.counts
 """
 
 from __future__ import annotations

@@ -644,7 +644,7 @@ def test_what_is_the_users_to_mend_and_what_is_ours(place, error, told):
 def test_the_guide_to_the_command_line_runs(at_home, tmp_path, monkeypatch):
     shutil.copytree(at_home, tmp_path / "copy")
     monkeypatch.chdir(tmp_path / "copy")
-    page = (Path(__file__).parent.parent / "docs" / "cli.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
     lines = [line for block in re.findall(r"```bash\n(.*?)```", page, flags=re.DOTALL) for line in block.splitlines()]
     assert {name[0] for name, _ in commands()} <= {line.split()[1] for line in lines}
     for line in lines:

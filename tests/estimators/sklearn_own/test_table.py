@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.sklearn_own.skips import REPEATED, SKIPS, SLOW, matches
+from tests.estimators.sklearn_own.skips import REPEATED, SKIPS, SLOW, matches
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 LEAST = 500  # tests run; scikit-learn 1.9.1 has more that concern our estimators
 
 
 @pytest.fixture(scope="module")
 def tests():
     """Module, name and reason of every test, from a process of its own, for a run of pytest inside pytest would share its state."""
-    code = "import json; from tests.sklearn_own.counts import collected; print('\\n' + json.dumps(collected()))"
+    code = "import json; from tests.estimators.sklearn_own.counts import collected; print('\\n' + json.dumps(collected()))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout.splitlines()[-1])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.sklearn_own.borrowed import estimators_in, is_ours
-from tests.sklearn_own.skips import REPEATED, SKIPS, SLOW, WITHOUT_EFFECT, matches, reason_to_skip
+from tests.estimators.sklearn_own.borrowed import estimators_in, is_ours
+from tests.estimators.sklearn_own.skips import REPEATED, SKIPS, SLOW, WITHOUT_EFFECT, matches, reason_to_skip
 
+FOLDER = Path(__file__).parent
 MARKS = ("thread_unsafe", "no_check_spmatrix", "parallel_threads", "iterations")
 
 
@@ -16,7 +19,8 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    borrowed = [item for item in items if item.path.stem in SKIPS and hasattr(item, "originalname")]
+    # The items are those of the whole run, and modules elsewhere may have the name of one here.
+    borrowed = [item for item in items if item.path.parent == FOLDER and item.path.stem in SKIPS and hasattr(item, "originalname")]
     others = [item for item in borrowed if not concerns_ours(item)]
     if others:
         config.hook.pytest_deselected(items=others)

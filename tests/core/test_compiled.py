@@ -21,7 +21,7 @@ from fenchel import compiled
 from fenchel.core.compiled import JIT, kernel
 from fenchel.problems.problem import sum_losses
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGE = Path(fl.__file__).parent
 needs_jit = pytest.mark.skipif(not JIT, reason="nothing is compiled under NUMBA_DISABLE_JIT")
 
@@ -334,7 +334,7 @@ def numbers():
 @pytest.mark.slow
 @needs_jit
 def test_plain_python_computes_the_same_numbers(cache):
-    code = "import json; from tests.test_compiled import numbers; print(json.dumps(numbers()))"
+    code = "import json; from tests.core.test_compiled import numbers; print(json.dumps(numbers()))"
     plain = json.loads(run(code, ROOT, cache, NUMBA_DISABLE_JIT="1"))
     fast = numbers()
     assert plain.keys() == fast.keys()

@@ -21,7 +21,7 @@ from sklearn.utils import compute_class_weight
 
 import fenchel as fl
 from fenchel import estimators
-from tests import scikit_objectives as objectives
+from tests.estimators import scikit_objectives as objectives
 
 AGREE = 1e-4  # relative, in objective and predictions
 NEAR = 1e-8  # of the objective: so near to the minimum that predictions have settled to AGREE

@@ -1,3 +1,0 @@
-from tests.sklearn_own.borrowed import borrowed
-
-globals().update(borrowed("sklearn.svm.tests.test_svm"))
