@@ -11,6 +11,7 @@ import numpy as np
 import fenchel as fl
 from fenchel.losses import losses
 from fenchel.regularizers import regularizers
+from tests.data import data
 
 
 def scalar_loss(loss, z, y):
@@ -121,22 +122,6 @@ def instances() -> tuple[dict[str, object], dict[str, object]]:
     every = {name: given[name] if name in given else [cls()] for name, cls in regularizers().items()}
     flat = {f"{name}-{k}" if k else name: r for name, several in every.items() for k, r in enumerate(several)}
     return {name: cls() for name, cls in losses().items()}, flat
-
-
-@functools.cache
-def data(labels: str):
-    """A small problem with an empty row, a constant column and a column that is all zero."""
-    rng = np.random.default_rng(7)
-    X = rng.standard_normal((40, 6))
-    X[3] = 0.0
-    X[:, 4] = 1.0
-    X[:, 5] = 0.0
-    score = X[:, 0] - X[:, 1] + 0.5 * rng.standard_normal(40)
-    if labels == "binary":
-        return X, np.where(score > 0, 1.0, -1.0)
-    if labels == "class":
-        return X, np.digitize(score, [-0.7, 0.7])
-    return X, score
 
 
 @functools.cache

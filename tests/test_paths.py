@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 
 import numpy as np
@@ -13,28 +14,19 @@ from sklearn.model_selection import KFold
 import fenchel as fl
 from fenchel.paths import Penalty, strength_of_zero
 from fenchel.solvers._coordinate.reduction import Reduction, reducible
+from tests.data import labels_for, redundant_columns
 
 pytest.importorskip("matplotlib").use("Agg")
 
 
-def some_data(m=80, n=15, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((m, n)) + 0.5
-    X[:, 4], X[:, 7] = 0.0, X[:, 2]
-    return X, X[:, 0] - 2.0 * X[:, 1] + 0.5 * rng.standard_normal(m) + 1.0
-
-
-def classes(loss, score):
-    if loss.labels == "class":
-        return np.digitize(score, [-1.0, 1.0])
-    return score if loss.labels == "real" else np.where(score > np.median(score), 1.0, -1.0)
+some_data = functools.partial(redundant_columns, zero=4, twins=(2, 7))
 
 
 @pytest.mark.parametrize("intercept", [0.0, 2.0, "free"])
 @pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic(), fl.Huber(1.0)], ids=lambda loss: type(loss).__name__)
 def test_it_begins_at_the_smallest_strength_that_gives_zero(loss, intercept):
     X, score = some_data()
-    y = classes(loss, score)
+    y = labels_for(loss.labels, score)
     found = fl.path(X, y, loss, n_strengths=5, tol=1e-8, intercept=intercept)
     assert found["nnz"][0] == 0
     assert found["nnz"][1] > 0
@@ -50,7 +42,7 @@ def test_it_begins_at_the_smallest_strength_that_gives_zero(loss, intercept):
 @pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic()], ids=lambda loss: type(loss).__name__)
 def test_every_point_is_what_minimize_finds_and_certified(loss, convert, intercept, l1_ratio):
     X, score = some_data()
-    y, s = classes(loss, score), np.linspace(0.0, 2.0, len(score))
+    y, s = labels_for(loss.labels, score), np.linspace(0.0, 2.0, len(score))
     found = fl.path(convert(X), y, loss, l1_ratio=l1_ratio, n_strengths=7, tol=1e-6, intercept=intercept, sample_weight=s)
     assert found["converged"].all()
     for k, strength in enumerate(found.strengths):
@@ -95,7 +87,7 @@ def test_tall_least_squares_reduce_to_as_many_rows_as_columns(intercept):
 @pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic(), fl.Softmax()], ids=lambda loss: type(loss).__name__)
 def test_folds_are_judged_on_rows_held_out(loss):
     X, score = some_data()
-    y = classes(loss, score)
+    y = labels_for(loss.labels, score)
     folds = list(KFold(4, shuffle=True, random_state=1).split(X))
     found = fl.path(X, y, loss, n_strengths=6, ratio=0.05, cv=folds, tol=1e-6, max_passes=20_000)
     losses = np.zeros((4, 6))

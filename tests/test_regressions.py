@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import fenchel as fl
-from tests.references import data
+from tests.data import data
 
 
 def breast_cancer(scaled=True):

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 import fenchel as fl
 from fenchel.solvers import solvers
-from tests.references import data, instances, reference
+from tests.data import data
+from tests.references import instances, reference
 
 LOSSES, REGULARIZERS = instances()
 # Each way to run a solver, with the accuracy it is asked for: smoothing a loss with corners costs O(1/√accuracy) passes.

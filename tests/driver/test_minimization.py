@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 import fenchel as fl
 from fenchel.problems.result import STATUS
 from fenchel.solvers import solvers
-from tests.references import data
+from tests.data import data
 
 
 @pytest.fixture

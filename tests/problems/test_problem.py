@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fenchel as fl
-from tests.references import data, instances, reference
+from tests.data import data
+from tests.references import instances, reference
 
 LOSSES, REGULARIZERS = instances()
 

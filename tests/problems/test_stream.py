@@ -15,14 +15,10 @@ import fenchel as fl
 from fenchel.solvers import solvers
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+TEXT = {"m": 300, "n": 120, "nonzeros": 10, "seed": 2}
 LASSO = {"smidas", "truncgrad"}  # they take no ridge, and meet streams in test_truncated_steps
 ONLINE = [name for name, solver in solvers().items() if solver.online and name not in LASSO]
 SIZES = [1, 7, 100, 3, 64, 125]  # 300 rows
-
-
-@pytest.fixture(scope="module")
-def text():
-    return fl.datasets.make_text(300, n=120, nonzeros=10, seed=2)
 
 
 def cut(*arrays, sizes=SIZES):

@@ -16,7 +16,7 @@ from fenchel.solvers import solvers
 from fenchel.solvers._bundle.planes import Planes
 from fenchel.solvers._bundle.simplex_programme import maximise
 from tests import naive
-from tests.references import data
+from tests.data import data
 
 RULES = [("bundle", {}), ("proximal-bundle", {}), ("proximal-bundle", {"rule": "printed"})]
 

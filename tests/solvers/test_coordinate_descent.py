@@ -12,26 +12,13 @@ from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 import fenchel as fl
 from fenchel.problems.row_order import row_order
 from fenchel.solvers import solvers
+from tests.data import labels_for, redundant_bounded_columns
 from tests.references import optimum
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SOLVERS = ["scd", "cyclic-cd", "gcd"]
 ROUNDING = 1e-13
-
-
-def some_data(m=60, n=12, seed=0, scale=1.0):
-    """A column of zeros, two that are the same, and one that is another's multiple."""
-    rng = np.random.default_rng(seed)
-    X = scale * rng.uniform(-1.0, 1.0, (m, n)) * (rng.uniform(size=(m, n)) < 0.7)
-    X[:, 3], X[:, 6], X[:, 8] = 0.0, X[:, 5], -0.5 * X[:, 7]
-    score = X[:, 0] - 2.0 * X[:, 1] + X[:, 5] + 0.3 * rng.standard_normal(m)
-    return X, score
-
-
-def labels_for(loss, score):
-    if loss.labels == "class":
-        return np.digitize(score, [-0.5, 0.5])
-    return np.where(score > 0, 1.0, -1.0) if loss.labels == "binary" else score
+AROUND_ZERO = {"cuts": (-0.5, 0.5), "middle": 0.0}  # where labels change
 
 
 MORE = [fl.Squared(), fl.SmoothHinge(0.5), fl.Huber(0.4), fl.SquaredHinge(), fl.Softmax(), fl.SmoothMulticlassHinge()]
@@ -43,9 +30,11 @@ PENALTIES = [fl.L1(0.01), fl.L1L2(l1=0.02, l2=0.1), fl.Box(-0.1, 0.3), fl.Box(0.
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
 def test_the_objective_never_rises(solver, loss, beta):
-    X, score = some_data()
+    X, score = redundant_bounded_columns()
     for penalty, convert in zip(PENALTIES, itertools.cycle([np.asarray, sp.csr_array]), strict=False):
-        problem = fl.Problem(convert(X), labels_for(loss, score), loss, penalty, sample_weight=np.linspace(0.5, 2.0, len(score)))
+        problem = fl.Problem(
+            convert(X), labels_for(loss.labels, score, **AROUND_ZERO), loss, penalty, sample_weight=np.linspace(0.5, 2.0, len(score))
+        )
         values = [problem.objective(problem.origin)]
         run = solvers()[solver].run(problem, start=None, rng=np.random.default_rng(0), accuracy=0.0, beta=beta)
         values += [problem.objective(iterate.w.copy()) for iterate in itertools.islice(run, 40)]
@@ -55,7 +44,7 @@ def test_the_objective_never_rises(solver, loss, beta):
 
 @pytest.mark.parametrize("convert", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array], ids=["C", "F", "csr", "csc"])
 def test_scd_takes_the_steps_of_algorithm_2(convert):
-    X, y = some_data()
+    X, y = redundant_bounded_columns()
     l1, (m, n) = 0.02, X.shape
     problem = fl.Problem(convert(X), y, fl.Squared(), fl.L1(l1))
     found = fl.minimize(problem, "scd", tol=0.0, max_passes=3, seed=5, beta="global").iterate
@@ -75,7 +64,7 @@ def test_scd_takes_the_steps_of_algorithm_2(convert):
 def test_gcd_takes_the_best_coordinate_of_all(loss):
     X = np.random.default_rng(4).standard_normal((50, 8))  # no columns that are the same, for they tie
     score = X[:, 0] - 2.0 * X[:, 1]
-    problem = fl.Problem(X, labels_for(loss, score), loss, fl.L1(0.01))
+    problem = fl.Problem(X, labels_for(loss.labels, score, **AROUND_ZERO), loss, fl.L1(0.01))
     run = solvers()["gcd"].run(problem, start=None, rng=np.random.default_rng(0), accuracy=0.0)
     w = np.zeros(problem.shape)
     beta = np.maximum(loss.smoothness() * (X**2).mean(axis=0), 1e-300)
@@ -93,8 +82,8 @@ def test_gcd_takes_the_best_coordinate_of_all(loss):
 @pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic()], ids=lambda loss: type(loss).__name__)
 @pytest.mark.parametrize("beta", ["global", "column"])
 def test_expected_suboptimality_is_under_the_bound_of_theorem_1(loss, beta):
-    X, score = some_data(40, 15, seed=1)
-    problem = fl.Problem(X, labels_for(loss, score), loss, fl.L1(0.01))
+    X, score = redundant_bounded_columns(40, 15, seed=1)
+    problem = fl.Problem(X, labels_for(loss.labels, score, **AROUND_ZERO), loss, fl.L1(0.01))
     best = fl.minimize(problem, "working-set", tol=1e-10)
     n, smooth = problem.n, loss.smoothness()
     potential = 0.5 * smooth * float(best.w @ best.w) + problem.objective_at_zero
@@ -109,7 +98,7 @@ def test_expected_suboptimality_is_under_the_bound_of_theorem_1(loss, beta):
 
 
 def test_restarts_take_the_best_of_several_runs_as_in_theorem_2():
-    X, y = some_data()
+    X, y = redundant_bounded_columns()
     problem = fl.Problem(X, y, fl.Squared(), fl.L1(0.02))
     steps = 2 * problem.n
     result = fl.minimize(problem, "scd", tol=0.0, restarts=4, steps=steps, seed=3)
@@ -165,7 +154,7 @@ def test_box_constraints_solve_the_dual_of_a_support_vector_machine(solver):
 
 
 def test_columns_are_copied_once_and_only_when_needed(caplog):
-    X, y = some_data()
+    X, y = redundant_bounded_columns()
     with caplog.at_level("DEBUG", logger="fenchel"):
         stored_by_columns = fl.Problem(sp.csc_array(X), y, fl.Squared(), fl.L1(0.1))
         fl.minimize(stored_by_columns, "scd", max_passes=2)
@@ -177,7 +166,7 @@ def test_columns_are_copied_once_and_only_when_needed(caplog):
 
 
 def test_what_they_need_and_what_they_are_told():
-    X, y = some_data()
+    X, y = redundant_bounded_columns()
     with pytest.raises(ValueError, match="scd needs a smooth loss, and Absolute has corners"):
         fl.minimize(fl.Problem(X, y, fl.Absolute(), fl.L1(0.1)), "scd")
     with pytest.raises(ValueError, match="did you mean 'global'"):

@@ -14,7 +14,8 @@ from fenchel.losses import losses
 from fenchel.problems.problem import balanced_classes
 from fenchel.solvers import solvers
 from fenchel.solvers._second_order.newton_equations import ByColumns, ByProducts, ByRows
-from tests.references import data, optimum
+from tests.data import data
+from tests.references import optimum
 
 LAYOUTS = {"dense": np.asarray, "fortran": np.asfortranarray, "csr": sp.csr_array, "csc": sp.csc_array, "float32": np.float32}
 

@@ -14,13 +14,8 @@ from fenchel.solvers._online.online_loop import ROWS
 from tests import naive
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+TEXT = {"m": 400, "n": 300, "nonzeros": 12, "seed": 3}
 PASSES = 8
-
-
-@pytest.fixture(scope="module")
-def text():
-    X, y = fl.datasets.make_text(400, n=300, nonzeros=12, seed=3)
-    return X, y
 
 
 def last(problem, solver="pgs", passes=PASSES, **options):

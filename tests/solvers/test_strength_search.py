@@ -10,11 +10,7 @@ from fenchel.solvers._online.strength_search import AVERAGED_FROM, EXPONENTS
 from tests import naive
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
-@pytest.fixture(scope="module")
-def text():
-    return fl.datasets.make_text(2000, n=400, nonzeros=15, seed=4)
+TEXT = {"m": 2000, "n": 400, "nonzeros": 15, "seed": 4}
 
 
 def automatic(problem, **options):

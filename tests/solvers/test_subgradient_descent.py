@@ -18,17 +18,13 @@ from fenchel.solvers.proximal import Proximal, SingleTau, best_single_tau
 from tests import naive
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+TEXT = {"m": 300, "n": 200, "nonzeros": 10, "seed": 1}
 RULES = {
     "pegasos": (lambda l2, memory: Pegasos(l2, memory), {}),
     "adaptive": (lambda l2, memory: Adaptive(l2, 5.0, memory), {"radius": 5.0}),
     "proximal": (lambda l2, memory: Proximal(l2, 5.0, memory), {"radius": 5.0}),
     "optimistic": (lambda l2, memory: Robust(l2, 0.5, 0.0, memory), {"radius": 0.5}),
 }
-
-
-@pytest.fixture(scope="module")
-def text():
-    return fl.datasets.make_text(300, n=200, nonzeros=10, seed=1)
 
 
 def steps_on_rows(loss, X, y, rule, l2, radius, shape, **known):

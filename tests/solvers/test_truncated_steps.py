@@ -15,12 +15,8 @@ from fenchel.solvers._online.truncated_steps import ETA, WINDOW
 from fenchel.solvers.smidas import NORM, first_player, mirrored, whole_power
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+TEXT = {"m": 120, "n": 90, "nonzeros": 8, "seed": 3}
 SOLVERS = ["smidas", "truncgrad"]
-
-
-@pytest.fixture(scope="module")
-def text():
-    return fl.datasets.make_text(120, n=90, nonzeros=8, seed=3)
 
 
 def forward(w, q):

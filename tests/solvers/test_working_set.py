@@ -22,23 +22,12 @@ from fenchel.solvers._coordinate import column_products
 from fenchel.solvers._coordinate.dense_model import minimise_by_gram, minimise_by_rows
 from fenchel.solvers._coordinate.gram_matrix import gram
 from fenchel.solvers._coordinate.quadratic_model import QuadraticModel, Residual, minimise_by_columns
+from tests.data import labels_for, redundant_columns
 from tests.references import penalty as reference_penalty
 from tests.references import scalar_loss
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SCALAR = [fl.Squared(), fl.Logistic(), fl.SmoothHinge(0.5), fl.SquaredHinge(), fl.Huber(0.5)]
-
-
-def some_data(m, n, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((m, n)) + 0.5
-    X[:, n // 3] = 0.0
-    X[:, n // 2] = X[:, 0]
-    return X, X[:, 0] - 2.0 * X[:, 1] + 0.5 * rng.standard_normal(m) + 1.0
-
-
-def target_of(loss, score):
-    return score if loss.labels == "real" else np.where(score > np.median(score), 1.0, -1.0)
 
 
 def model_of(X, rho, h, w, regularizer, centred, convert):
@@ -64,7 +53,7 @@ def model_of(X, rho, h, w, regularizer, centred, convert):
 @pytest.mark.parametrize(("m", "n"), [(60, 10), (10, 40)], ids=["tall", "wide"])
 def test_every_engine_minimises_the_same_model(m, n, centred, regularizer):
     rng = np.random.default_rng(3)
-    X, _ = some_data(m, n)
+    X, _ = redundant_columns(m, n)
     h = rng.uniform(0.2, 1.0, m) / m
     rho = rng.standard_normal(m) / m
     rho -= h * (rho.sum() / h.sum()) * centred  # the intercept is at its best for w as it is
@@ -106,8 +95,8 @@ def test_gram_matrices_are_what_they_say():
 @pytest.mark.parametrize("loss", SCALAR, ids=lambda loss: type(loss).__name__)
 @pytest.mark.parametrize("shape", [(300, 12), (30, 120)], ids=["tall", "wide"])
 def test_layouts_and_intercepts_lead_to_the_same_certified_optimum(loss, shape):
-    X, score = some_data(*shape)
-    y, s = target_of(loss, score), np.linspace(0.0, 2.0, shape[0])
+    X, score = redundant_columns(*shape)
+    y, s = labels_for(loss.labels, score), np.linspace(0.0, 2.0, shape[0])
     for regularizer in (fl.L1(0.02), fl.L1L2(l1=0.02, l2=0.02)):
         for intercept in (0.0, 3.0, "free"):
             found = [
@@ -123,8 +112,8 @@ def test_layouts_and_intercepts_lead_to_the_same_certified_optimum(loss, shape):
 @pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic(), fl.Huber(0.5)], ids=lambda loss: type(loss).__name__)
 @pytest.mark.parametrize("solver", ["working-set", "cyclic-cd", "fista"])
 def test_a_free_intercept_is_not_penalised(loss, solver):
-    X, score = some_data(40, 6)
-    y, l1 = target_of(loss, score + 3.0), 0.1
+    X, score = redundant_columns(40, 6)
+    y, l1 = labels_for(loss.labels, score + 3.0), 0.1
     problem = fl.Problem(sp.csr_array(X), y, loss, fl.L1(l1), intercept="free")
     found = fl.minimize(problem, solver, tol=1e-7, max_passes=100_000)
     w, b = cp.Variable(6), cp.Variable()
@@ -139,15 +128,15 @@ def test_a_free_intercept_is_not_penalised(loss, solver):
 
 
 def test_a_free_intercept_makes_shifts_of_y_and_of_columns_invisible():
-    X, y = some_data(50, 8)
+    X, y = redundant_columns(50, 8)
     base = fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L1(0.1), intercept="free"), tol=1e-12)
     moved = fl.minimize(fl.Problem(X + 7.0, y - 20.0, fl.Squared(), fl.L1(0.1), intercept="free"), tol=1e-12)
     np.testing.assert_allclose(moved.coef, base.coef, atol=1e-6)
 
 
 def test_a_free_intercept_is_balanced_or_refused():
-    X, score = some_data(30, 5)
-    y = target_of(fl.Logistic(), score)
+    X, score = redundant_columns(30, 5)
+    y = labels_for("binary", score)
     problem = fl.Problem(X, y, fl.Logistic(), fl.L1(0.05), intercept="free")
     alpha = np.where(y > 0, 0.3, -0.1)
     assert problem.dual_objective(alpha) == -np.inf, "Σα = 0 is asked of a dual point"
@@ -175,7 +164,7 @@ def test_sparse_data_are_centred_without_being_filled_in(monkeypatch):
 def test_screening_drops_only_what_is_zero_at_the_optimum(loss, monkeypatch):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((80, 200))
-    y = target_of(loss, X[:, 0] - X[:, 1] + 0.1 * rng.standard_normal(80))
+    y = labels_for(loss.labels, X[:, 0] - X[:, 1] + 0.1 * rng.standard_normal(80))
     problem = fl.Problem(X, y, loss, fl.L1(0.05))
     exact = fl.minimize(problem, tol=1e-12, screening=False)
     dropped = []
@@ -222,7 +211,7 @@ def test_certificates_hold_on_whatever_comes(seed, m, n, loss, strength, l2, sca
 
 
 def test_losses_without_curvature_and_with_many_outputs_go_by_coordinate_steps():
-    X, score = some_data(60, 15)
+    X, score = redundant_columns(60, 15)
     y = np.digitize(score, [-1.0, 1.0])
     problem = fl.Problem(sp.csr_array(X), y, fl.Softmax(), fl.L1(0.05))
     found, reference = (
@@ -254,7 +243,7 @@ def test_losses_without_curvature_and_with_many_outputs_go_by_coordinate_steps()
 
 
 def test_strengths_at_which_nothing_or_everything_is_zero():
-    X, y = some_data(30, 8)
+    X, y = redundant_columns(30, 8)
     largest = np.abs(X.T @ y).max() / 30
     above, below = (fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L1(c * largest)), tol=1e-9) for c in (1.001, 0.999))
     assert above.converged
@@ -266,7 +255,7 @@ def test_strengths_at_which_nothing_or_everything_is_zero():
 
 
 def test_a_start_is_used_and_its_own_certificate_ends_the_run():
-    X, y = some_data(200, 40)
+    X, y = redundant_columns(200, 40)
     problem = fl.Problem(sp.csr_array(X), y, fl.Squared(), fl.L1(0.01))
     first = fl.minimize(problem, tol=1e-10)
     again = fl.minimize(problem, tol=1e-6, start=first.w)

@@ -8,11 +8,11 @@ import scipy.sparse as sp
 
 import fenchel as fl
 from fenchel.structured import Multiclass
+from tests.data import linear_classes
 from tests.structured import laws
 
 RNG = np.random.default_rng(0)
-X = RNG.standard_normal((40, 5))
-Y = (X @ RNG.standard_normal((5, 3)) + 0.5 * RNG.standard_normal((40, 3))).argmax(axis=1)
+X, Y = linear_classes(RNG, 40, 5, noise=0.5)
 COSTS = np.array([[0.0, 1.0, 3.0], [0.5, 0.0, 1.0], [2.0, 1.0, 0.0]])
 OUTPUTS = [[np.array([k]) for k in range(3)]] * len(X)
 

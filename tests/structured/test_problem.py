@@ -10,10 +10,10 @@ from fenchel.driver import solve
 from fenchel.solvers import solvers
 from fenchel.structured import Multiclass, Problem
 from fenchel.structured.oracle import split_by_work
+from tests.data import linear_classes
 
 RNG = np.random.default_rng(3)
-X = RNG.standard_normal((60, 4))
-Y = (X @ RNG.standard_normal((4, 3)) + RNG.standard_normal((60, 3))).argmax(axis=1)
+X, Y = linear_classes(RNG, 60, 4)
 SAMPLE_WEIGHT = RNG.random(60) + 0.1
 LINEAR = {"margin": fl.MulticlassHinge(), "likelihood": fl.Softmax()}
 
