@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 import fenchel as fl
 from fenchel import theory
+from tests.data import signed_rows
 
 positive = st.floats(1e-4, 1e3)
+X, Y = signed_rows()
 
 
 @given(st.floats(1e-3, 10.0), positive, positive, st.floats(0.01, 0.99))
@@ -90,3 +92,17 @@ def test_a_plan_needs_bounded_slopes_and_curvature():
         fl.plan(fl.Problem(X, y, fl.Hinge(), fl.L1(0.1)), accuracy=0.1)
     with pytest.raises(TypeError, match=r"plan takes a fenchel\.Problem"):
         fl.plan(3, accuracy=0.1)
+
+
+def test_plans_take_numbers_of_numpy_and_refuse_what_is_none():
+    assert theory.plan_generalization(0.5, np.int64(10**6), 1.0, np.float32(1.0)).iterations > 0
+    for call, message in [
+        (lambda: theory.plan_optimization(0.1, 1.0, 1.0, rows=-3), "rows=-3: give a positive number"),
+        (lambda: theory.plan_optimization("a", 1.0, 1.0), "accuracy='a': give a positive number"),
+        (lambda: theory.plan_optimization(0.1, 1.0, 1.0, delta="x"), "delta='x': the probability"),
+        (lambda: theory.plan_generalization(0.5, 10**6, 1.0, 1.0, p="a"), "p='a': p must lie"),
+        (lambda: theory.plan_optimization(0.1, 1.0, 1e200), "more than 1e300 iterations"),
+        (lambda: fl.plan(fl.Problem(X, 0.0 * Y, fl.Absolute(), fl.L2(1.0)), 0.1), "the objective at w = 0 is 0"),
+    ]:
+        with pytest.raises(ValueError, match=f"(?i){message}"):
+            call()

@@ -696,3 +696,27 @@ def test_a_model_remembers_what_the_text_calls_its_first_column(tmp_path):
     scores = [fenchel("predict", model, tmp_path / name, "--scores").stdout for name in ("new.svm", "same.svm")]
     assert scores[0] == scores[1]
     assert fl.load(model).index_base_ == 0
+
+
+@pytest.mark.parametrize("words", [["train", "two.csv", "-m", "two.csv"], ["convert", "two.csv", "two.csv"]])
+def test_commands_do_not_overwrite_their_data(tmp_path, monkeypatch, words):
+    from typer.testing import CliRunner
+
+    from fenchel.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two.csv").write_text("a,y\n1,0\n2,1\n3,0\n")
+    assert CliRunner().invoke(app, words).exit_code != 0
+    assert (tmp_path / "two.csv").read_text().startswith("a,y")
+
+
+def test_commands_for_rows_name_the_command_for_structures(tagger, tmp_path):
+    fl.save(tagger, tmp_path / "m.fenchel")
+    (tmp_path / "a.svm").write_text("1 1:0.5\n0 1:0.1\n")
+    for command in ("predict", "evaluate"):
+        result = runner.invoke(app, [command, str(tmp_path / "m.fenchel"), str(tmp_path / "a.svm")])
+        assert result.exit_code == 2
+        assert "use fenchel tag" in result.stderr
+    result = runner.invoke(app, ["rank", "predict", str(tmp_path / "m.fenchel"), str(tmp_path / "a.svm")])
+    assert result.exit_code == 2
+    assert "use fenchel tag" in result.stderr

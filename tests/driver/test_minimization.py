@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import fenchel as fl
 from fenchel.problems.result import STATUS
 from fenchel.solvers import solvers
-from tests.data import data
+from tests.data import breast_cancer, data
 
 
 @pytest.fixture
@@ -214,3 +215,48 @@ def test_zero_tolerance_and_zero_data_are_ordinary(variant):
     for chosen in (X, np.zeros_like(X)):
         result = fl.minimize(fl.Problem(chosen, y, fl.Logistic(), fl.L1(0.05)), "accelerated-sdca", variant=variant, tol=0.0, max_passes=5)
         assert math.isfinite(result.gap)
+
+
+def test_a_run_that_ends_too_early_warns():
+    X, y = breast_cancer(scaled=False)
+    with pytest.warns(ConvergenceWarning, match="start=result"):
+        fl.minimize(fl.Problem(X, y, fl.Logistic(), fl.L2(1e-9)), "fista", max_passes=3)
+
+
+def test_an_infinite_objective_at_zero_is_refused():
+    X, y = data("real")
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="not finite"):
+        fl.minimize(fl.Problem(X, y * 1e160, fl.Squared(), fl.L2(1.0)))
+
+
+@pytest.mark.parametrize("solver", ["accelerated-sdca", "fista", "lbfgs"])
+def test_a_start_outside_the_domain_is_brought_in(solver):
+    X, y = data("real")
+    free = fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L2(1e-3)))
+    boxed = fl.Problem(X, y, fl.Squared(), fl.Box(-0.01, 0.01, fl.L2(1e-3)))
+    assert fl.minimize(boxed, solver, start=free).converged
+    ball = fl.Problem(X, y, fl.Squared(), fl.SquaredLp(0.1, 1.5, radius=0.1))
+    assert fl.minimize(ball, "sdca", start=free).converged
+
+
+def test_runs_side_by_side_on_one_problem_do_not_meet(monkeypatch):
+    import fenchel.linalg.design
+
+    monkeypatch.setattr(fenchel.linalg.design, "PARALLEL_FROM", 0)
+    problem = fl.Problem(*data("binary"), fl.Logistic(), fl.L2(1e-3))
+    problem.design.threads = 2
+    alone = {k: fl.minimize(problem, "fista", tol=1e-10, threads=k).w for k in (1, 2)}
+    together: dict[int, list[np.ndarray]] = {1: [], 2: []}
+
+    def work(k):
+        for _ in range(10):
+            together[k].append(fl.minimize(problem, "fista", tol=1e-10, threads=k).w)
+
+    workers = [threading.Thread(target=work, args=(k,)) for k in (1, 2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert problem.design.threads == 2
+    for k, found in together.items():
+        assert all(np.array_equal(w, alone[k]) for w in found)

@@ -160,3 +160,16 @@ def test_passes_the_checks_of_scikit_learn(loss):
         warnings.simplefilter("ignore")
         results = check_estimator(Ranker(loss, tol=1e-2, max_passes=20), on_skip=None)
     assert sum(result["status"] == "passed" for result in results) > 35
+
+
+def test_a_ranker_of_many_queries_is_not_scored_on_one():
+    X, y, qid = fl.datasets.make_ranking(queries=5, documents=5, n=3)
+    model = fl.Ranker().fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="give qid"):
+        model.score(X, y)
+
+
+def test_documents_without_queries_are_told():
+    X, y, _ = fl.datasets.make_ranking(queries=50, documents=20, n=3)
+    with pytest.warns(UserWarning, match="1,000 documents are taken for those of one query"):
+        fl.Ranker("pairwise-logistic", tol=0.1).fit(X, y)

@@ -144,3 +144,28 @@ def test_forged_models_are_refused(change, models, tmp_path, monkeypatch):
     fl.save(models["Tagger"], tmp_path / "m.fenchel")
     with pytest.raises(fl.ModelFileError):
         fl.load(tmp_path / "m.fenchel")
+
+
+def test_rounding_below_zero_is_no_negative_loss():
+    rng = np.random.default_rng(3)
+    X = [rng.standard_normal((4, 8)) for _ in range(4)]
+    W = rng.standard_normal((8, 3))
+    model = fl.StructuredSVM(Chain(), l2=1e-6, tol=1e-4).fit(X, [(x @ W).argmax(axis=1).tolist() for x in X])
+    assert model.objective_ >= model.dual_objective_ >= 0.0
+
+
+@pytest.mark.parametrize("make", [lambda: fl.Tagger(), lambda: fl.StructuredSVM(Chain()), lambda: fl.Ranker()])
+def test_scores_before_a_fit_say_so(make):
+    with pytest.raises(NotFittedError):
+        make().score(TOKENS, TAGS)
+
+
+def test_scores_of_margins_are_no_probabilities():
+    tagger = fl.Tagger(loss="margin", l2=0.1, tol=0.1).fit(TOKENS, TAGS)
+    with pytest.raises(ValueError, match="no probabilities"):
+        tagger.predict_marginals(TOKENS)
+    folder = fl.RnaFolder("margin", tol=0.5).fit(["GGGAAACCC"], ["(((...)))"])
+    with pytest.raises(ValueError, match="no probabilities"):
+        folder.pair_probabilities("GGGAAACCC")
+    with pytest.raises(ValueError, match="gamma"):
+        fl.RnaFolder(gamma=-1.0).fit(["GGGAAACCC"], ["(((...)))"])

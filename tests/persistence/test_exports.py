@@ -253,3 +253,11 @@ def test_without_its_package_a_sentence_says_what_to_install(tmp_path, monkeypat
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ModuleNotFoundError, match=rf"fenchel\[{format}\]"):
         fl.export(REGRESSOR, tmp_path / "model", format=format)
+
+
+def test_only_linear_models_are_exported(tagger, tmp_path):
+    with pytest.raises(ValueError, match="only linear models"):
+        fl.export(tagger, tmp_path / "m.onnx")
+    X, y, qid = fl.datasets.make_ranking(queries=5, documents=5, n=3)
+    with pytest.raises(ValueError, match="scales features itself"):
+        fl.export(fl.Ranker(normalize=True).fit(X, y, qid=qid), tmp_path / "m.onnx")

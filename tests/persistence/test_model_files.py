@@ -504,3 +504,13 @@ def test_whatever_a_header_says_is_read_or_refused(tmp_path_factory, data):
         fl.load(file, memory=2**20)
     except fl.ModelFileError as error:
         assert str(error).startswith(f"{file}: ")  # noqa: PT017 (it may as well be read)
+
+
+@pytest.mark.parametrize("penalty", [fl.Box(0.0, 1.0), fl.Box(0.0, np.inf, fl.L2(0.1))])
+def test_a_model_with_bounds_comes_back_from_its_file(tmp_path, penalty):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    model = fl.LinearClassifier(penalty=penalty).fit(X, X[:, 0] > 0)
+    fl.save(model, tmp_path / "box.fenchel")
+    again = fl.load(tmp_path / "box.fenchel")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(again.fit(X, X[:, 0] > 0).coef_, model.coef_)

@@ -186,3 +186,25 @@ def test_a_loss_without_a_conjugate_is_told_which_solvers_take_it():
         ValueError, match="sdca needs a loss with a conjugate, and Pseudo has none: use solver='bundle' or 'fista' or 'lbfgs'"
     ):
         fl.minimize(fl.Problem(X, y, Pseudo(), fl.L2(1.0)), "sdca")
+
+
+def test_what_is_no_number_has_no_certificate():
+    problem = fl.Problem(*data("real"), fl.Squared(), fl.L2(0.1))
+    with np.errstate(all="ignore"):
+        assert np.isinf(problem.gap(np.full(6, np.nan)))
+        assert np.isinf(problem.gap(np.full(6, np.inf)))
+        assert np.isinf(problem.gap(np.zeros(6), np.full(40, np.nan)))
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e308])
+def test_sample_weights_of_any_size_are_relative(size):
+    X, y = data("binary")
+    plain, scaled = (fl.Problem(X, y, fl.Logistic(), fl.L2(0.1), sample_weight=s) for s in (None, np.full(40, size)))
+    assert scaled.objective(np.ones(6)) == pytest.approx(plain.objective(np.ones(6)))
+
+
+def test_a_dual_point_of_the_wrong_shape_is_refused():
+    problem = fl.Problem(*data("real"), fl.Squared(), fl.L2(0.1))
+    for ask in (problem.lower_bound, problem.dual_objective, lambda alpha: problem.gap(np.zeros(6), alpha)):
+        with pytest.raises(ValueError, match="alpha has shape"):
+            ask(np.array([1.0]))

@@ -13,9 +13,11 @@ import scipy.sparse as sp
 
 import fenchel as fl
 from fenchel.solvers import solvers
+from tests.data import signed_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 TEXT = {"m": 300, "n": 120, "nonzeros": 10, "seed": 2}
+X, Y = signed_rows()
 LASSO = {"smidas", "truncgrad"}  # they take no ridge, and meet streams in test_truncated_steps
 ONLINE = [name for name, solver in solvers().items() if solver.online and name not in LASSO]
 SIZES = [1, 7, 100, 3, 64, 125]  # 300 rows
@@ -218,3 +220,63 @@ def test_an_error_of_the_readers_own_comes_through(text):
 
     with pytest.raises(OSError, match="the disk is gone"):
         fl.minimize(fl.Stream(chunks(), fl.Hinge(), fl.L2(1e-2)), "pgs")
+
+
+def test_a_stream_claims_no_more_than_it_knows():
+    """Strong regularization: what rows suffered on the way can lie below the optimum, and is no certificate of w."""
+    result = fl.minimize(fl.Stream([(X, Y)], fl.Hinge(), fl.L2(10.0)), "pgs")
+    assert np.isnan(result.gap)
+    assert not result.converged
+    assert not result.certified
+    assert np.isnan(result.history["gap"]).all()
+    best = fl.minimize(fl.Problem(X, Y, fl.Hinge(), fl.L2(10.0)), tol=1e-8).objective
+    assert 0.0 <= result.dual_objective <= best + 1e-12
+
+
+def test_a_stream_that_has_been_read():
+    again = fl.Stream([(X, Y)], fl.Hinge(), fl.L2(0.1))
+    first, second = (fl.minimize(again, "pgs") for _ in range(2))
+    assert np.array_equal(first.w, second.w), "a list is read from its beginning"
+    once = fl.Stream(iter([(X, Y)]), fl.Hinge(), fl.L2(0.1))
+    fl.minimize(once, "pgs")
+    with pytest.raises(ValueError, match="The stream has been read, and an iterator can be read only once"):
+        fl.minimize(once, "pgs")
+    spent = iter([(X, Y)])
+    with pytest.raises(ValueError, match="The stream has no chunks in pass 2"):
+        fl.minimize(fl.Stream(lambda: spent, fl.Hinge(), fl.L2(0.1), passes=2), "pgs")
+
+
+def test_batches_across_chunks_leave_the_users_matrices_alone():
+    wide, narrow = sp.random(7, 6, 0.5, format="csr", random_state=1), sp.random(7, 4, 0.5, format="csr", random_state=0)
+    chunks = [(wide, np.ones(7)), (narrow, -np.ones(7)), (X[:7, :5] @ np.eye(5, 6), np.ones(7))]
+    result = fl.minimize(fl.Stream(chunks, fl.Hinge(), fl.L2(0.1), features=6), "pgs", batch=5)
+    assert narrow.shape == (7, 4)
+    together = np.vstack([wide.toarray(), np.pad(narrow.toarray(), ((0, 0), (0, 2))), chunks[2][0]])
+    labels = np.concatenate([y for _, y in chunks])
+    held = fl.minimize(fl.Problem(together, labels, fl.Hinge(), fl.L2(0.1)), "pgs", batch=5, sampling="sequential", tol=0.0, max_passes=1)
+    np.testing.assert_allclose(result.w, held.iterate.w, atol=1e-12)
+
+
+def test_a_stream_makes_no_more_passes_than_allowed():
+    stream = fl.Stream([(X[i : i + 50], Y[i : i + 50]) for i in range(0, 200, 50)], fl.Hinge(), fl.L2(0.1), passes=3)
+    result = fl.minimize(stream, "pgs", max_passes=2)
+    assert result.passes == 2.0
+    assert result.iterate.state["t"] == 400.0
+
+
+@pytest.mark.parametrize(
+    ("chunks", "options", "message"),
+    [
+        ([(X, Y)], {"features": 5.0}, "features=5.0: give the number of columns"),
+        ([(X, Y)], {"features": -1}, "features=-1: give the number of columns"),
+        ([(X, Y)], {"features": 2**33}, "features=8589934592: give the number of columns"),
+        ([(X, Y)], {"classes": 7}, "classes=7: Hinge is not a multiclass loss"),
+        ([(np.float64(3.0), Y)], {}, "Chunk 1 of the stream: X must be a matrix"),
+        ([(X, Y, "a")], {}, "Chunk 1 of the stream: sample_weight must be 200 finite numbers"),
+        (lambda: None, {}, "The function given as chunks must return an iterable"),
+        (3, {}, "chunks must be an iterable"),
+    ],
+)
+def test_wrong_streams_are_told_in_a_sentence(chunks, options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        fl.Stream(chunks, fl.Hinge(), fl.L2(0.1), **options)

@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fenchel as fl
+from fenchel.driver import solve
 from fenchel.solvers import solvers
 from fenchel.solvers._bundle.planes import Planes
 from fenchel.solvers._bundle.simplex_programme import maximise
+from fenchel.structured import Multiclass, Problem
 from tests import naive
 from tests.data import data
 
@@ -274,3 +276,11 @@ def test_proposition_3(l2):
                 bound = np.mean([2 * s.tau * R**2 + (l2 * R + s.A) ** 2 / (2 * s.curvature) for s in rounds[:T]])
                 assert min(s.objective for s in rounds[:T]) - best.objective <= bound + 1e-12
     assert longest >= 20
+
+
+@pytest.mark.parametrize("solver", ["bundle", "proximal-bundle"])
+def test_losses_out_of_range_end_a_bundle_method(solver):
+    X = np.array([[1.0, 1.0], [1.0, -1.0], [1e-3, 2.0]]) * 1e160
+    result = solve(Problem(Multiclass(), X, ["a", "b", "a"], fl.L2(0.01)), solver, max_passes=20)
+    assert result.status in ("stalled", "diverged", "converged")
+    assert np.isfinite(result.w).all()

@@ -12,9 +12,11 @@ import scipy.sparse as sp
 import fenchel as fl
 from fenchel.solvers._online.online_loop import ROWS
 from tests import naive
+from tests.data import signed_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 TEXT = {"m": 400, "n": 300, "nonzeros": 12, "seed": 3}
+X, Y = signed_rows()
 PASSES = 8
 
 
@@ -212,3 +214,12 @@ def test_a_hundred_million_steps_behind_it(text, solver):
     after = fl.minimize(problem, solver, tol=0.0, max_passes=3, start=before.iterate._replace(state=state))
     assert np.isfinite(after.iterate.w).all()
     assert np.isfinite(after.objective)
+
+
+@pytest.mark.parametrize("stop", [1, 2, 3, 4])
+def test_going_on_keeps_the_certificate(stop):
+    problem = fl.Problem(X, Y, fl.Hinge(), fl.L2(0.01))
+    straight = fl.minimize(problem, "pgs", tol=0.0, max_passes=7)
+    half = fl.minimize(problem, "pgs", tol=0.0, max_passes=stop)
+    rest = fl.minimize(problem, "pgs", tol=0.0, max_passes=7 - stop, start=half)
+    np.testing.assert_allclose(rest.iterate.alpha, straight.iterate.alpha, atol=1e-12)

@@ -8,9 +8,11 @@ import pytest
 import fenchel as fl
 from fenchel.solvers._online.strength_search import AVERAGED_FROM, EXPONENTS
 from tests import naive
+from tests.data import signed_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 TEXT = {"m": 2000, "n": 400, "nonzeros": 15, "seed": 4}
+X, Y = signed_rows()
 
 
 def automatic(problem, **options):
@@ -153,3 +155,62 @@ def test_only_auto_is_a_word_for_it(text):
     X, y = text
     with pytest.raises(ValueError, match=r"strength=0\.1: "):
         automatic(fl.Problem(X, y, fl.Hinge(), fl.L2(1.0)), strength=0.1)
+
+
+@pytest.mark.parametrize(("m", "batch"), [(1, 1), (1, 8), (2, 1), (50, 50), (50, 64)])
+@pytest.mark.parametrize("predictor", ["auto", "last", "average", "random"])
+def test_a_race_over_very_few_batches_ends(m, batch, predictor):
+    problem = fl.Problem(X[:m], Y[:m], fl.Logistic(), fl.L2(0.1))
+    result = fl.minimize(problem, "pgs", strength="auto", tol=0.0, max_passes=2, batch=batch, predictor=predictor)
+    assert np.isfinite(result.w).all()
+    assert result.w.any()
+
+
+@pytest.mark.parametrize("predictor", ["auto", "last", "suffix", "average"])
+def test_a_stream_that_chooses_its_strength_goes_on(predictor):
+    rows = np.random.default_rng(1).standard_normal((2000, 5))
+    labels = np.where(rows[:, 0] > 0.0, 1.0, -1.0)
+
+    def stream(first, last):
+        return fl.Stream([(rows[i : i + 250], labels[i : i + 250]) for i in range(first, last, 250)], fl.Logistic(), fl.L2(0.1))
+
+    options = {"strength": "auto", "predictor": predictor}
+    before = fl.minimize(stream(0, 1000), "pgs", **options)
+    after = fl.minimize(stream(1000, 1250), "pgs", start=before, **options)
+    assert after.regularizer == before.regularizer
+    assert 0.5 < np.linalg.norm(after.w) / np.linalg.norm(before.w) < 2.0
+
+
+def test_a_generator_goes_on_from_a_stream_that_chose_its_strength():
+    def chunks(first, last):
+        return ((X[i : i + 50], Y[i : i + 50]) for i in range(first, last, 50))
+
+    first = fl.minimize(fl.Stream(chunks(0, 100), fl.Hinge(), fl.L2(1.0)), "pgs", strength="auto")
+    later = fl.minimize(fl.Stream(chunks(100, 200), fl.Hinge(), fl.L2(1.0)), "pgs", strength="auto", start=first)
+    assert later.status == "exhausted"
+    assert later.iterate.state["t"] == 200.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", [fl.Hinge(), fl.Logistic(), fl.MulticlassHinge(), fl.Softmax()], ids=str)
+def test_the_bound_reported_is_the_best_that_alpha_gives(loss):
+    y = np.arange(200) % 3 if loss.labels == "class" else Y
+    problem = fl.Problem(X, y, loss, fl.L2(1.0))
+    result = fl.minimize(problem, "pgs", strength="auto", tol=0.0, max_passes=1)
+    own = problem.replace(regularizer=result.regularizer)
+    assert result.dual_objective >= 0.0
+    assert result.gap <= own.gap(result.w, result.alpha) * (1.0 + 1e-9)
+
+
+def test_a_run_that_is_stopped_at_once_keeps_the_strength_chosen_before():
+    problem = fl.Problem(X, Y, fl.Logistic(), fl.L2(10.0))
+    first = fl.minimize(problem, "pgs", strength="auto", tol=0.0, max_passes=2)
+    again = fl.minimize(problem, "pgs", strength="auto", tol=0.0, max_passes=0, start=first)
+    assert again.regularizer == first.regularizer
+    assert again.objective == pytest.approx(problem.replace(regularizer=first.regularizer).objective(again.w))
+
+
+def test_a_random_predictor_in_a_race_is_the_same_every_time():
+    problem = fl.Problem(np.tile(X, (10, 1)), np.tile(Y, 10), fl.Logistic(), fl.SquaredLp(1.0, 1.5))
+    run = {"strength": "auto", "predictor": "random", "tol": 0.0, "max_passes": 1}
+    assert len({fl.minimize(problem, "pgs", threads=threads, **run).w.tobytes() for threads in (1, 2, 2, 2)}) == 1

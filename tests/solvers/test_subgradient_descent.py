@@ -16,9 +16,11 @@ from fenchel.solvers.optimistic import PrintedGrowth, Robust, rounds_of_phase
 from fenchel.solvers.pegasos import Pegasos
 from fenchel.solvers.proximal import Proximal, SingleTau, best_single_tau
 from tests import naive
+from tests.data import signed_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 TEXT = {"m": 300, "n": 200, "nonzeros": 10, "seed": 1}
+X, Y = signed_rows()
 RULES = {
     "pegasos": (lambda l2, memory: Pegasos(l2, memory), {}),
     "adaptive": (lambda l2, memory: Adaptive(l2, 5.0, memory), {"radius": 5.0}),
@@ -299,3 +301,86 @@ def test_weights_alone_are_a_start_that_is_not_thrown_away(text):
     for solver in ("pgs", *RULES):
         warm, cold = (fl.minimize(problem, solver, tol=0.0, max_passes=1, start=start).iterate.w for start in (good.w, None))
         assert problem.objective(warm) < problem.objective(cold), solver
+
+
+def test_what_a_solver_ends_with_is_evaluated(monkeypatch):
+    import fenchel.problems.objective
+
+    monkeypatch.setattr(fenchel.problems.objective, "PIECE", 64)  # so that it ends within a pass
+    problem = fl.Problem(X / 10.0, Y, fl.Hinge(), fl.L2(0.1))
+    result = fl.minimize(problem, "optimistic", epsilon=0.9, tol=1e-9, max_passes=50)
+    assert result.status == "finished"
+    assert result.history["passes"][-1] == result.passes
+    assert result.w.any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ["robust", "printed"])
+@pytest.mark.parametrize("epsilon", [0.1, 0.3, 0.6, 0.9])
+@pytest.mark.parametrize("l2", [0.1, 1.0, 10.0])
+def test_every_epsilon_comes_to_an_end(rule, epsilon, l2):
+    rows = X / np.linalg.norm(X, axis=1, keepdims=True)
+    result = fl.minimize(fl.Problem(rows, Y, fl.Hinge(), fl.L2(l2)), "optimistic", epsilon=epsilon, rule=rule, tol=0.0, max_passes=20_000)
+    assert result.status == "finished"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [("adaptive", {}), ("proximal", {}), ("optimistic", {}), ("optimistic", {"rule": "printed"})], ids=str)
+def test_rows_without_a_loss_come_first(options):
+    solver, extra = options
+    weights = np.where(np.arange(200) < 100, 0.0, 1.0)
+    zero_first = 3.0 * X[:, 0] * (np.arange(200) > 0)
+    for start in (None, np.full(5, 0.3)):
+        for problem in (
+            fl.Problem(X, Y, fl.Hinge(), fl.L2(1e-3), sample_weight=weights),
+            fl.Problem(X, zero_first, fl.Squared(), fl.L2(1e-3)),
+            fl.Problem(X, 0.0 * Y, fl.Absolute(), fl.L2(1e-3)),
+        ):
+            result = fl.minimize(problem, solver, sampling="sequential", start=start, tol=0.0, max_passes=3, **extra)
+            assert np.isfinite(result.iterate.w).all()
+            assert result.status == "max_passes" or problem.objective_at_zero == 0.0
+
+
+def test_a_tiny_guess_of_the_norm_does_no_harm():
+    result = fl.minimize(fl.Problem(X, Y, fl.Hinge(), fl.L2(1e-3)), "proximal", radius=1e-300, tol=0.0, max_passes=2)
+    assert np.isfinite(result.iterate.w).all()
+
+
+def test_going_on_in_the_middle_of_a_phase():
+    problem = fl.Problem(X, Y, fl.Hinge(), fl.L2(0.01))
+    options = {"epsilon": 0.2, "tol": 0.0}
+    straight = fl.minimize(problem, "optimistic", max_passes=9, **options)
+    half = fl.minimize(problem, "optimistic", max_passes=4, **options)
+    rest = fl.minimize(problem, "optimistic", max_passes=5, start=half, **options)
+    np.testing.assert_allclose(rest.iterate.w, straight.iterate.w, atol=1e-12)
+    assert rest.iterate.state["phase"] == straight.iterate.state["phase"]
+
+
+@pytest.mark.parametrize(
+    ("solver", "options", "message"),
+    [
+        ("proximal", {"tau": "single", "batch": 0}, "batch=0: give a whole number"),
+        ("proximal", {"tau": "single", "batch": None}, "batch=None: give a whole number"),
+        ("proximal", {"horizon": "x"}, "horizon='x': give the number of passes"),
+        ("proximal", {"tau": "single", "horizon": np.inf}, "horizon=inf: give the number of passes"),
+        ("optimistic", {"epsilon": "x"}, "epsilon='x', delta=1.0: give an epsilon"),
+        ("optimistic", {"epsilon": np.inf}, "epsilon=inf, delta=1.0: give an epsilon"),
+        ("optimistic", {"delta": "a"}, "epsilon=0.0, delta='a': give an epsilon"),
+        ("pgs", {"predictor": ["last"]}, r"predictor=\['last'\]: did you mean 'last'\?"),
+        ("pgs", {"divisor": []}, r"divisor=\[\]: There are"),
+        ("pgs", {"batch": np.array([1, 2])}, r"batch=array\(\[1, 2\]\): give a whole number"),
+    ],
+)
+def test_wrong_options_are_told_in_a_sentence(solver, options, message):
+    with pytest.raises(ValueError, match=message):
+        fl.minimize(fl.Problem(X, Y, fl.Hinge(), fl.L2(0.1)), solver, **options)
+
+
+def test_epsilons_and_batches_beyond_all_measure():
+    problem = fl.Problem(X, Y, fl.Hinge(), fl.L2(0.1))
+    for epsilon in (1e-20, 1e-300):
+        assert fl.minimize(problem, "optimistic", epsilon=epsilon, tol=0.0, max_passes=1).status == "max_passes"
+    for batch in (200, 10**12, 10**30):
+        run = {"tol": 0.0, "max_passes": 3, "sampling": "sequential"}
+        one, other = (fl.minimize(problem, "pgs", batch=size, **run).iterate.w for size in (200, batch))
+        assert np.array_equal(one, other)

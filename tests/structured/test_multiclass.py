@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import fenchel as fl
-from fenchel.structured import Multiclass
+from fenchel.structured import Multiclass, Problem
 from tests.data import linear_classes
 from tests.structured import laws
 
@@ -58,8 +60,6 @@ def test_what_cannot_be_is_refused(change, message):
 
 
 def test_a_model_survives_json():
-    import json
-
     model = Multiclass(COSTS, classes=("a", "b", "c")).fitted(X, np.array(["a", "b", "c"])[Y])
     again = Multiclass.from_json(json.loads(json.dumps(model.to_json())))
     w = RNG.standard_normal(model.n)
@@ -68,3 +68,34 @@ def test_a_model_survives_json():
     assert again.n == model.n
     assert np.array_equal(again.costs, COSTS)
     assert problem.decode(w, X[:3]) == problem.decode(w)[:3]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"features": float("inf")},
+        {"features": -1},
+        {"classes": "ab"},
+        {"classes": [[1], [2]]},
+        {"classes": ["a"]},
+        {"costs": [[0.0]]},
+        {"more": 1},
+    ],
+)
+def test_multiclass_models_of_strangers_are_checked(change):
+    told = {**json.loads(json.dumps(Multiclass(classes=("a", "b"), features=3).to_json())), **change}
+    with pytest.raises(ValueError, match=r"multiclass|costs"):
+        Multiclass.from_json(told)
+
+
+@pytest.mark.parametrize(
+    ("X", "Y", "message"),
+    [
+        (np.zeros((0, 3)), [], "none at all"),
+        (np.eye(3)[0], ["a", "b", "a"], "dimension"),
+        (np.eye(3), ["a", 1, None], "types"),
+    ],
+)
+def test_rows_and_classes_that_cannot_be_are_told(X, Y, message):
+    with pytest.raises(ValueError, match=message):
+        Problem(Multiclass(), X, np.array(Y, dtype=object), fl.L2(1.0))

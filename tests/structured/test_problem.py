@@ -8,7 +8,7 @@ import pytest
 import fenchel as fl
 from fenchel.driver import solve
 from fenchel.solvers import solvers
-from fenchel.structured import Multiclass, Problem
+from fenchel.structured import Chain, Multiclass, Problem
 from fenchel.structured.oracle import split_by_work
 from tests.data import linear_classes
 
@@ -116,3 +116,15 @@ def test_refusals_name_what_would_do():
         structured("marign")
     with pytest.raises(TypeError, match="no structured model"):
         Problem("chain", X, Y, fl.L2(1.0))
+
+
+def test_scores_that_are_no_numbers_read_no_foreign_memory():
+    problem = Problem(Multiclass(), np.eye(3), ["a", "b", "a"], fl.L2(0.1))
+    assert not np.isfinite(problem.objective(np.full(6, np.nan)))
+    assert problem.decode(np.full(6, np.nan)) == ["a", "a", "a"]
+
+
+def test_a_bound_is_never_below_the_smallest_penalty():
+    problem = Problem(Chain(), [[["a"], ["b"]]] * 2, [["X", "Y"]] * 2, fl.L2(1e-9), "likelihood")
+    result = solve(problem, "lbfgs", max_passes=1, tol=1e-9)
+    assert (result.history["dual_objective"] >= 0.0).all()

@@ -1,0 +1,33 @@
+"""What all linear estimators do with columns of extreme size and with weights that must not be negative."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+from fenchel import estimators
+from fenchel.estimators import LogisticRegression
+from tests.data import randomly_labelled_rows
+
+
+@pytest.mark.parametrize("name", ["LogisticRegression", "SGDClassifier", "Ridge", "LinearRegressor"])
+def test_numbers_whose_squares_overflow_are_refused_in_a_sentence(name):
+    X, y = randomly_labelled_rows()
+    with pytest.raises(ValueError, match="The squares of X overflow: scale its columns"):
+        getattr(estimators, name)().fit(1e200 * X, y)
+
+
+@pytest.mark.parametrize("scale", [1e6, 1e8])
+def test_newtons_method_certifies_columns_of_very_different_scales(scale):
+    X, y = randomly_labelled_rows()
+    for model in (LogisticRegression(C=1e4), estimators.Ridge(1e-4)):
+        assert model.fit(X * [1.0, 1.0, scale, 1.0], y).converged_
+
+
+@pytest.mark.parametrize("name", ["Ridge", "Lasso", "ElasticNet"])
+def test_weights_that_must_not_be_negative_need_no_penalty(name):
+    X, _ = randomly_labelled_rows()
+    y = X @ [1.0, -2.0, 3.0, 0.0]
+    model = getattr(estimators, name)(alpha=0.0, positive=True, fit_intercept=False, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(model.coef_, nnls(X, y)[0], atol=1e-3)

@@ -1,0 +1,25 @@
+"""RidgeCV: the errors of rows left out one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn.linear_model
+
+from fenchel.estimators.ridge_cv import leave_one_out
+
+
+@pytest.mark.parametrize("shape", [(30, 6), (12, 25)])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_rows_left_out_one_by_one_are_those_of_models_without_them(shape, sparse, fit_intercept):
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal(shape) * (rng.random(shape) < 0.7) + 1.0, rng.standard_normal((shape[0], 2))
+    weight = rng.integers(0, 3, shape[0]).astype(float)
+    errors = leave_one_out(sp.csr_array(X) if sparse else X, Y, weight, np.array([0.3, 5.0]), fit_intercept)
+    for k, alpha in enumerate((0.3, 5.0)):
+        for i in range(shape[0]):
+            others = np.where(np.arange(shape[0]) == i, 0.0, weight)
+            model = sklearn.linear_model.Ridge(alpha, fit_intercept=fit_intercept).fit(X, Y, others)
+            np.testing.assert_allclose(errors[k, i], Y[i] - model.predict(X[i : i + 1])[0], atol=1e-8)
