@@ -14,9 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fenchel import plots
 from fenchel.datasets import RnaRecord, make_rna, read_bpseq, read_dbn, read_rna, write_dbn
-from fenchel.datasets.rna_notation import without_crossing
 
 DATA = Path(os.environ.get("FENCHEL_DATA", ""), "structured")
 
@@ -180,30 +178,6 @@ def test_one_sequence_of_many_short_lines_is_refused_in_little_memory(tmp_path):
     assert peak < 10e6
 
 
-def test_leaving_out_pairs_takes_memory_for_each_and_not_for_each_two():
-    pairs = [(k, 6000 + k) for k in range(6000)]
-    tracemalloc.start()
-    assert len(without_crossing(pairs)) == 1
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 6000**2 / 4
-
-
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).filter(lambda pair: pair[0] < pair[1]), max_size=15))
-def test_what_is_left_without_crossing_is_what_the_naive_way_leaves(pairs):
-    def crosses(one, other):
-        (a, b), (c, d) = sorted((one, other))
-        return a < c < b < d
-
-    kept = list(range(len(pairs)))
-    while True:
-        counts = [sum(crosses(pairs[k], pairs[j]) for j in kept) for k in kept]
-        if not any(counts):
-            break
-        kept.pop(counts.index(max(counts)))
-    assert without_crossing(pairs) == [pairs[k] for k in kept]
-
-
 @pytest.mark.parametrize("read", [read_rna, read_dbn])
 def test_names_may_be_of_any_script_and_files_begin_with_a_mark_of_their_encoding(tmp_path, read):
     (tmp_path / "a.dbn").write_bytes("\ufeff>tRNA-Île é\nGGAACC\n((..))\n".encode())
@@ -255,14 +229,3 @@ def test_both_forms_of_s151_are_the_same():
     two = {record.name: record[1:] for record in read_bpseq(DATA / "rna_s151rfam_bpseq.tar.xz")}
     assert len(one) == 151
     assert one == two
-
-
-def test_arcs_show_which_pairs_are_shared():
-    pytest.importorskip("matplotlib")
-    axes = plots.arcs("GGGAAACCC", "(((...)))", "((.....))")
-    above, below = ([arc for arc in axes.patches if arc.theta1 == side] for side in (0, 180))
-    assert (len(above), len(below)) == (3, 2)
-    shared, own = above[0].get_edgecolor(), above[2].get_edgecolor()
-    assert shared != own
-    assert {arc.get_edgecolor() for arc in below} == {shared}
-    assert [arc.width for arc in above] == [8, 6, 4]

@@ -1,0 +1,34 @@
+"""Pairs that cross are left out, one by one and in little memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fenchel.datasets.rna_notation import without_crossing
+
+
+def test_leaving_out_pairs_takes_memory_for_each_and_not_for_each_two():
+    pairs = [(k, 6000 + k) for k in range(6000)]
+    tracemalloc.start()
+    assert len(without_crossing(pairs)) == 1
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6000**2 / 4
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).filter(lambda pair: pair[0] < pair[1]), max_size=15))
+def test_what_is_left_without_crossing_is_what_the_naive_way_leaves(pairs):
+    def crosses(one, other):
+        (a, b), (c, d) = sorted((one, other))
+        return a < c < b < d
+
+    kept = list(range(len(pairs)))
+    while True:
+        counts = [sum(crosses(pairs[k], pairs[j]) for j in kept) for k in kept]
+        if not any(counts):
+            break
+        kept.pop(counts.index(max(counts)))
+    assert without_crossing(pairs) == [pairs[k] for k in kept]
