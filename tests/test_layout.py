@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -192,3 +193,11 @@ def test_names_of_scikit_learn_mean_estimators():
         theirs = getattr(linear_model, name, getattr(svm, name, None))
         if theirs is not None:
             assert hasattr(getattr(fenchel, name), "fit"), name
+
+
+def test_importing_fenchel_imports_no_table_library():
+    import subprocess
+
+    code = "import sys, fenchel; print([name for name in ('pyarrow', 'pooch', 'requests', 'polars', 'pandas') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -11,8 +11,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fenchel as fl
 from fenchel.core.compiled import kernel
 from fenchel.linalg.weights import Plain
+from fenchel.structured import token_accuracy
 from fenchel.structured.chain import Chain, sentences
 
 
@@ -344,3 +346,25 @@ def test_values_of_strangers_are_checked(change):
     values = Chain().fitted([[["a"], ["b"]]], [["A", "B"]]).to_json()
     with pytest.raises(ValueError, match=r"no description of a chain|transitions=|features"):
         Chain.from_json({**values, **change})
+
+
+def test_a_tagger_learns_which_tags_stay():
+    X, y, sentence = fl.datasets.make_sequences(200, tags=3, words=30, stay=0.95, purity=0.5, seed=1)
+    X, Y = fl.structured.sentences(X, y, sentence)
+    scores = []
+    for transitions in (False, True):
+        problem = fl.structured.Problem(fl.structured.Chain(transitions=transitions), X[:150], Y[:150], fl.L2(0.01), loss="likelihood")
+        result = fl.minimize(problem, "lbfgs", tol=1e-4)
+        scores.append(token_accuracy(Y[150:], problem.decode(result.w, X[150:])))
+    assert scores[1] > scores[0] + 0.05
+
+
+@pytest.mark.parametrize("loss", ["margin", "likelihood"])
+def test_sentences_of_one_token_are_a_multiclass_problem(loss):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 4)), rng.choice(list("abc"), 20)
+    chain = fl.structured.Problem(fl.structured.Chain(ends=False), [x[None] for x in X], y.tolist(), fl.L2(0.1), loss=loss)
+    rows = fl.structured.Problem(fl.structured.Multiclass(), X, y, fl.L2(0.1), loss=loss)
+    w = rng.normal(size=chain.n)
+    assert chain.objective(w) == pytest.approx(rows.objective(w[:12]) + chain.penalty(w) - rows.penalty(w[:12]), rel=1e-12)
+    np.testing.assert_allclose(chain.predict(w).slope[:12], rows.predict(w[:12]).slope, atol=1e-12)

@@ -1,0 +1,53 @@
+"""Chunks and their scores against the rules of the conlleval script."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fenchel.structured import chunk_scores, token_accuracy
+from fenchel.structured.chain.tagging_scores import chunks
+
+
+def conlleval(tags):
+    """Chunks by the rules of the script, as its two functions list them."""
+    found, begin = [], None
+    parsed = [("O", "")] + [(tag[:1], tag[2:]) for tag in tags] + [("O", "")]
+    for t in range(1, len(parsed)):
+        (before, kind_before), (mark, kind) = parsed[t - 1], parsed[t]
+        ends = (before, mark) in {("B", "B"), ("B", "O"), ("I", "B"), ("I", "O"), ("B", "S"), ("I", "S")} or before in "ES"
+        ends = ends or (before != "O" and kind_before != kind)
+        begins = mark in "BS" or (before, mark) in {("O", "I"), ("O", "E"), ("E", "E"), ("E", "I"), ("S", "E"), ("S", "I")}
+        begins = begins or (mark != "O" and kind_before != kind)
+        if ends and begin is not None:
+            found.append((kind_before, begin, t - 2))
+            begin = None
+        if begins:
+            begin = t - 1
+    return found
+
+
+marks = st.lists(st.sampled_from(["O", *(f"{mark}-{kind}" for mark in "BIES" for kind in ("NP", "VP"))]), max_size=8)
+
+
+@given(marks)
+def test_chunks_are_those_of_conlleval(tags):
+    assert list(chunks(tags)) == conlleval(tags)
+
+
+@given(st.lists(st.tuples(marks, marks), max_size=4))
+def test_scores_are_shares_of_chunks(pairs):
+    pairs = [(a[: len(b)], b[: len(a)]) for a, b in pairs]
+    truth, said = [a for a, _ in pairs], [b for _, b in pairs]
+    right = sum(len(set(conlleval(a)) & set(conlleval(b))) for a, b in pairs)
+    scores = chunk_scores(truth, said)
+    assert scores["precision"] * sum(len(conlleval(b)) for b in said) == pytest.approx(right)
+    assert scores["recall"] * sum(len(conlleval(a)) for a in truth) == pytest.approx(right)
+    assert 0.0 <= scores["f1"] <= 1.0
+    assert scores["accuracy"] == token_accuracy(truth, said)
+
+
+def test_tags_never_met_count_as_errors():
+    assert token_accuracy([["A", "NEW"], [3]], [["A", "A"], [4]]) == pytest.approx(1 / 3)
+    assert token_accuracy([], []) == 0.0
