@@ -1,25 +1,19 @@
-"""Ranking against all permutations, SciPy's assignment and scikit-learn's scores; queries that say nothing; inputs that are refused."""
+"""Ranking against all permutations; queries that say nothing; inputs that are refused."""
 
 from __future__ import annotations
 
 import itertools
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import average_precision_score, ndcg_score
 
 import fenchel as fl
 from fenchel.linalg.weights import Plain
-from fenchel.structured.ranking import Ranking, grouped, letor_scores, ndcg, normalized, pairwise
-from fenchel.structured.ranking.assignment import assigned, best_order
-from fenchel.structured.ranking.grades import gains
+from fenchel.structured.ranking import Ranking, grouped, ndcg
 from fenchel.structured.ranking.model import COEFFICIENTS
 from tests.structured import laws
 
@@ -100,33 +94,6 @@ def test_right_rankings_cost_nothing_and_the_truth_is_their_mean(grades, k, name
         assert not np.any(differences), "all right rankings are the truth itself"
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 60, 200])
-@pytest.mark.parametrize("cut", [None, 5])
-def test_the_assignment_is_that_of_scipy(n, cut):
-    rng = np.random.default_rng(n)
-    for round in range(20):
-        s = np.sort(rng.standard_normal(n).round(1 if round % 2 else 9))[::-1].copy()
-        b = rng.integers(0, 4, n) * (rng.random(n) < rng.random()) * rng.choice([0.01, 0.3, 5.0])
-        c, D = np.sort(rng.random(n).round(1 if round % 3 else 9))[::-1].copy(), 1.0 / np.log2(np.arange(2.0, n + 2.0))
-        if cut is not None:
-            c[cut:] = D[cut:] = 0.0
-        value = np.outer(s, c) - np.outer(b, D)
-        at = assigned(s, b, c, D)
-        assert sorted(at.tolist()) == list(range(n))
-        assert value[at, np.arange(n)].sum() == pytest.approx(value[linear_sum_assignment(-value)].sum(), abs=1e-9)
-
-
-@settings(deadline=None)
-@given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0, math.inf]), max_size=40))
-def test_sorting_is_stable(s):
-    assert best_order(np.array(s)).tolist() == sorted(range(len(s)), key=lambda d: -s[d])
-
-
-def test_scores_that_are_not_numbers_still_give_a_ranking():
-    at = assigned(np.full(6, np.nan), np.array([0.0, 1, 0, 1, 1, 0]), np.linspace(1, 0, 6), np.linspace(1, 0, 6))
-    assert sorted(at.tolist()) == list(range(6))
-
-
 def some_queries(seed=0, m=6):
     rng = np.random.default_rng(seed)
     X = [rng.standard_normal((rng.integers(2, 6), FEATURES)) for _ in range(m)]
@@ -187,149 +154,12 @@ def test_queries_that_say_nothing_add_nothing():
     assert [order.tolist() for order in all_of_them.decode(w)[-2:]] == [[0, 2, 1], [0, 2, 1]]
 
 
-# ---- scores ----
-
-
-def naive_letor(grades, k=None):
-    """The evaluation script of LETOR 4.0 for one query's grades in the order of their ranks, step by step."""
-
-    def curve(ranked):
-        total, found = 0.0, []
-        for place, g in enumerate(ranked):
-            total += (2.0**g - 1.0) * (1.0 if place < 2 else math.log(2.0) / math.log(place + 1.0))
-            found.append(total)
-        return found
-
-    reached, best = curve(grades), curve(sorted(grades, reverse=True))
-    at = [a / b if b else 0.0 for a, b in zip(reached, best, strict=True)]
-    hits, precision = 0, 0.0
-    for place, g in enumerate(grades):
-        if g >= 1:
-            hits += 1
-            precision += hits / (place + 1)
-    return {"map": precision / hits if hits else 0.0, "mean_ndcg": sum(at) / len(at)} | {
-        f"ndcg@{k}": at[k - 1] if k <= len(at) else 0.0 for k in range(1, 11)
-    }
-
-
-@settings(deadline=None)
-@given(st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=14), min_size=1, max_size=5), st.integers(0, 99))
-def test_letor_scores_are_those_of_its_script(grades, seed):
-    rng = np.random.default_rng(seed)
-    scores = [rng.integers(0, 4, len(g)).astype(float) for g in grades]
-    ranked = [[g[d] for d in sorted(range(len(g)), key=lambda d: -s[d])] for g, s in zip(grades, scores, strict=True)]
-    parts = [naive_letor(g) for g in ranked]
-    qid = np.repeat(np.arange(len(grades)), [len(g) for g in grades])
-    found = letor_scores(np.concatenate(grades), np.concatenate(scores), qid)
-    assert list(found) == list(parts[0])
-    for name, value in found.items():
-        assert value == pytest.approx(np.mean([part[name] for part in parts]), abs=1e-12), name
-
-
-def test_scores_agree_with_scikit_learn():
-    rng = np.random.default_rng(0)
-    y, scores, qid = rng.integers(0, 3, 60), rng.standard_normal(60), np.repeat([4, 1, 9], 20)
-    for k in (1, 5, None):
-        each = [ndcg_score([2.0 ** y[qid == q] - 1.0], [scores[qid == q]], k=k) for q in (1, 4, 9)]
-        assert ndcg(y, scores, qid, k) == pytest.approx(np.mean(each))
-    each = [average_precision_score(y[qid == q] >= 1, scores[qid == q]) for q in (1, 4, 9)]
-    assert letor_scores(y, scores, qid)["map"] == pytest.approx(np.mean(each))
-
-
-def test_ndcg_leaves_out_queries_without_relevant_documents():
-    y, scores = np.array([0, 1, 0, 0]), np.array([1.0, 0.0, 2.0, 3.0])
-    assert ndcg(y, scores, [1, 1, 2, 2]) == ndcg(y[:2], scores[:2])
-    with pytest.raises(ValueError, match="No query has a relevant document"):
-        ndcg([0, 0], [1.0, 2.0])
-
-
-def test_tiny_grades_rank_like_others():
-    for grade in (1e-17, 1e-300, 1e-9):
-        y, scores = [grade, 0.0, 2.0 * grade], [3.0, 2.0, 1.0]
-        assert ndcg(y, scores) == pytest.approx(2.0 / (2.0 + 1.0 / np.log2(3.0)), rel=1e-8)
-    whole = np.arange(54.0)
-    assert gains(whole).tolist() == [2**g - 1 for g in range(54)]
-    between = np.linspace(0.0, 2.0, 1001)
-    assert np.all(np.diff(gains(between)) > 0.0)
-    np.testing.assert_allclose(gains(between), 2.0**between - 1.0, rtol=1e-12)
-
-
 def test_the_score_of_rankings_is_their_ndcg():
     X, Y = some_queries()
     model, w = Ranking(3).fitted(X, Y), np.array([1.0, 0.5, -1.0])
     outputs = [np.argsort(-(block @ w), kind="stable") for block in X]
     qid = np.repeat(np.arange(len(Y)), [len(grades) for grades in Y])
     assert model.score(Y, outputs) == pytest.approx(ndcg(np.concatenate(Y), np.concatenate(X) @ w, qid, 3))
-
-
-# ---- documents, pairs, scales ----
-
-
-def test_rows_of_a_query_need_not_be_neighbours():
-    rng = np.random.default_rng(0)
-    X, y, qid = rng.standard_normal((30, 2)), rng.integers(0, 3, 30), rng.choice(["q1", "q2", "q3"], 30)
-    for matrix in (X, sp.csc_array(X)):
-        groups = grouped(matrix, y, qid)
-        for name, block, grades in zip(groups.X.names, groups.X, groups.y, strict=True):
-            np.testing.assert_array_equal(block.toarray() if sp.issparse(block) else block, X[qid == name])
-            np.testing.assert_array_equal(grades, y[qid == name])
-        np.testing.assert_array_equal(np.concatenate(groups.y), y[groups.rows])
-    side_by_side = grouped(X, y, np.repeat([7, 3, 5], 10))
-    assert side_by_side.X.names.tolist() == [7, 3, 5]
-    assert np.shares_memory(side_by_side.X[1], X)
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_pairs_make_the_mean_pairwise_hinge(kind):
-    rng = np.random.default_rng(0)
-    X, y, qid = rng.standard_normal((20, 3)), rng.integers(0, 3, 20), rng.integers(0, 4, 20)
-    pairs = pairwise(kind(X), y, qid)
-    w, each = rng.standard_normal(3), []
-    for q in np.unique(qid):
-        rows = np.flatnonzero(qid == q)
-        hinges = [max(0.0, 1.0 - (X[i] - X[j]) @ w) for i in rows for j in rows if y[i] > y[j]]
-        each += [np.mean(hinges)] if hinges else []
-    problem = fl.Problem(pairs.X, pairs.y, fl.Hinge(), fl.L2(0.1), sample_weight=pairs.weight)
-    assert problem.objective(w) == pytest.approx(np.mean(each) + 0.05 * w @ w)
-    assert abs(pairs.y.sum()) <= 1
-
-
-@settings(deadline=None)
-@given(st.lists(st.integers(2, 12), min_size=1, max_size=4), st.integers(1, 60), st.integers(0, 99))
-def test_pairs_are_drawn_within_bounds(sizes, most, seed):
-    rng = np.random.default_rng(seed)
-    qid = np.repeat(np.arange(len(sizes)), sizes)
-    y = rng.integers(0, 3, len(qid))
-    y[np.unique(qid, return_index=True)[1]] = 5
-    X = 2.0 ** np.arange(len(qid))[:, None]  # differences tell which pair it is
-    real = {(X[i, 0] - X[j, 0], qid[i]) for i in range(len(y)) for j in range(len(y)) if qid[i] == qid[j] and y[i] > y[j]}
-    if len(sizes) > most:
-        with pytest.raises(ValueError, match="at least one pair for each"):
-            pairwise(X, y, qid, most=most)
-        return
-    if len(real) > most:
-        with pytest.warns(UserWarning, match="are more than most"):
-            pairs = pairwise(X, y, qid, most=most, seed=seed)
-    else:
-        pairs = pairwise(X, y, qid, most=most, seed=seed)
-    assert len(pairs.y) <= most
-    assert len(pairs.y) == len(real) or len(pairs.y) > most - len(sizes)
-    assert set((pairs.X[:, 0] * pairs.y).tolist()) <= {difference for difference, _ in real}
-    assert len(set((pairs.X[:, 0] * pairs.y).tolist())) == len(pairs.y), "no pair twice"
-    assert pairs.weight.sum() == pytest.approx(len(sizes))
-
-
-def test_normalized_within_each_query():
-    rng = np.random.default_rng(0)
-    X, qid = rng.standard_normal((40, 3)) * [1.0, 1e6, 0.0], rng.integers(0, 5, 40)
-    found = normalized(sp.csr_array(X), qid)
-    for q in range(5):
-        block = X[qid == q]
-        span = block.max(axis=0) - block.min(axis=0)
-        np.testing.assert_allclose(found[qid == q], (block - block.min(axis=0)) / np.where(span > 0, span, 1.0), atol=1e-12)
-
-
-# ---- what is refused, and files ----
 
 
 @pytest.mark.parametrize(
@@ -360,22 +190,6 @@ def test_grades_of_a_named_query_are_refused_by_that_name():
         fl.structured.Problem(Ranking(), groups.X, groups.y, fl.L2(0.1))
 
 
-@pytest.mark.parametrize(
-    ("y", "qid", "message"),
-    [
-        ([0, 1], [1, 1, 1], "y has shape"),
-        ([0, 1, 2], [1, 1], "qid has shape"),
-        (["a", "b", "c"], [1, 1, 1], "y must hold numbers"),
-        ([0, 1, 2], [1.0, math.nan, 1.0], r"qid\[1\] is missing"),
-        ([0, 1, 2], ["a", None, "b"], r"qid\[1\] is missing"),
-        ([1, 1, 1], [1, 1, 1], "No two documents of a query differ"),
-    ],
-)
-def test_bad_columns_are_refused(y, qid, message):
-    with pytest.raises(ValueError, match=message):
-        pairwise(np.eye(3), y, qid)
-
-
 @pytest.mark.parametrize("options", [{"k": 0}, {"k": 2.5}, {"k": True}, {"coefficients": "cubic"}, {"features": -1}, {"features": "3"}])
 def test_bad_options_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
@@ -393,17 +207,3 @@ def test_models_as_json_and_back():
     for hostile in ({}, {"k": 3}, {"k": "3", "coefficients": "root", "features": 2}, {"k": 1, "coefficients": [], "features": 2}):
         with pytest.raises(ValueError, match=r"A ranking model has|k=|coefficients="):
             Ranking.from_json(hostile)
-
-
-@pytest.mark.skipif("FENCHEL_DATA" not in os.environ, reason="FENCHEL_DATA is not set")
-def test_letors_own_files_are_read():
-    path = Path(os.environ["FENCHEL_DATA"]) / "structured" / "ltr_mq2008_S1.txt.xz"
-    if not path.exists():
-        pytest.skip("MQ2008 is not there")
-    X, y, qid = fl.datasets.read_svmlight(path, qid=True)
-    groups = grouped(X, y, qid)
-    assert (len(groups.X), X.shape, set(y.tolist())) == (157, (2933, 46), {0.0, 1.0, 2.0})
-    scaled = normalized(X, qid)
-    spread = np.concatenate([np.ptp(block.toarray(), axis=0) for block in groups.X])
-    np.testing.assert_allclose(scaled[:8], X.toarray()[:8], atol=1e-5)
-    assert set(np.unique(spread.round(3))) == {0.0, 1.0}, "LETOR scales every feature within each query"

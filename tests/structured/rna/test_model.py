@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import os
@@ -11,18 +10,13 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.special import logsumexp
-from sklearn.base import clone
 
 from fenchel.datasets import make_rna
-from fenchel.datasets.rna_notation import dot_bracket, partners_of
-from fenchel.estimators.rna_folder import RnaFolder
+from fenchel.datasets.rna_notation import partners_of
 from fenchel.structured.oracle import decode_all, loss_and_slope
-from fenchel.structured.rna import RnaFold, accuracy
+from fenchel.structured.rna import RnaFold
 from fenchel.structured.rna.features import names
-from fenchel.structured.rna.sequences import encoded, foldable
 from fenchel.structured.training_losses import LOSSES
 from tests.structured.rna import rna_naive as naive
 
@@ -169,39 +163,6 @@ print(examples.loss(0, y) + 1.7 * examples.dot(0, d, w), examples.expected(0, w,
     assert [float(number) for number in run.stdout.split()] == pytest.approx([margin, likelihood, slope @ w])
 
 
-bases = st.text("ACGUN", min_size=1, max_size=40)
-
-
-@given(bases, st.integers(0, 4), st.data())
-@settings(max_examples=60, deadline=None)
-def test_what_is_left_of_a_structure_can_be_had(sequence, least, data):
-    partners, opened = [-1] * len(sequence), []
-    for p in range(len(sequence)):
-        move = data.draw(st.sampled_from("(.)"))
-        if move == "(":
-            opened.append(p)
-        elif move == ")" and opened:
-            q = opened.pop()
-            partners[p], partners[q] = q, p
-    text = dot_bracket(partners)
-    given = partners_of(text, len(sequence), "it")
-    assert given.tolist() == partners
-    pairs = [(p, q) for p, q in enumerate(partners) if q > p]
-    assert partners_of(pairs, len(sequence), "it").tolist() == partners == partners_of(partners, len(sequence), "it").tolist()
-    kept = foldable(encoded(sequence, "it"), given, least).tolist()
-    left = {(p, q) for p, q in enumerate(kept) if q > p}
-    assert left <= set(pairs)
-    assert all(sequence[p] + sequence[q] in naive.CANONICAL and q - p > least for p, q in left)
-    assert all(naive.size(left, pair) <= 30 for pair in left if len(naive.inside(left, pair)) == 1)
-
-
-def test_of_a_loop_too_long_the_side_with_fewer_pairs_goes():
-    sequence = "GGG" + "A" * 40 + "GGAAAACC" + "CCC"
-    structure = "(((" + "." * 40 + "((....))" + ")))"
-    kept = foldable(encoded(sequence, ""), partners_of(structure, len(sequence), ""), 3)
-    assert dot_bracket(kept.tolist()) == "(((" + "." * 48 + ")))"
-
-
 @pytest.mark.parametrize(
     ("X", "Y", "message"),
     [
@@ -259,29 +220,6 @@ def test_models_come_back_from_json_and_nothing_else_does():
             RnaFold.from_json(wrong)
 
 
-def test_accuracy_counts_pairs_over_all_and_by_sequence():
-    truths, predictions = ["((...))", "......."], ["(.....)", "(.....)"]
-    assert accuracy(truths, predictions) == (0.5, 0.5)
-    assert accuracy(truths, predictions, "sequences") == (0.75, 0.5)
-
-
-def test_accuracy_takes_structures_written_in_any_way():
-    partners = [6, 5, -1, -1, -1, 1, 0]
-    ways = ["((...))", [(0, 6), (1, 5)], np.array([[5, 1], [6, 0]]), partners, np.array(partners)]
-    for true, predicted in itertools.product(ways, ways):
-        if any(isinstance(given, str) or np.ndim(given) == 1 for given in (true, predicted)):
-            assert accuracy([true], [predicted]) == (1.0, 1.0)
-        else:
-            with pytest.raises(ValueError, match="true structure 0 and predicted structure 0 are pairs alone"):
-                accuracy([true], [predicted])
-    assert accuracy([[]], ["((...))"]) == (1.0, 0.0)
-    with pytest.raises(ValueError, match="true structure 0 is of length 1, and its sequence of length 7"):
-        accuracy([[5]], ["((...))"])
-    folder = RnaFolder(max_passes=3, tol=1e-1).fit(["GGGGAAAACCCC"], ["((((....))))"])
-    pairs, text = [(0, 11), (1, 10)], "((........))"
-    assert folder.score(["GGGGAAAACCCC"], [pairs]) == folder.score(["GGGGAAAACCCC"], [text])
-
-
 def test_the_likelihood_loss_is_never_negative():
     lowest = 0.0
     for seed in range(40):
@@ -293,14 +231,3 @@ def test_the_likelihood_loss_is_never_negative():
         examples = RnaFold().examples([sequence], [y])
         lowest = min(lowest, examples.expected(0, w, 1.0, np.empty(336)))
     assert lowest == 0.0
-
-
-@pytest.mark.parametrize("loss", ["likelihood", "margin"])
-def test_the_estimator_learns_planted_structures(loss):
-    sequences, structures = make_rna(30, length=40, seed=3)
-    folder = RnaFolder(loss, l2=0.1, tol=0.02).fit(sequences[:20], structures[:20])
-    assert folder.converged_
-    assert len(folder.coef_) == len(folder.model_.feature_names) == 336
-    blind = accuracy(structures[20:], RnaFold().fold(sequences[20:], np.zeros(336))).f1
-    assert folder.score(sequences[20:], structures[20:]) > blind + 0.1
-    assert clone(folder).get_params() == folder.get_params()
