@@ -13,7 +13,6 @@ from sklearn.model_selection import KFold
 
 import fenchel as fl
 from fenchel.paths import Penalty, strength_of_zero
-from fenchel.solvers._coordinate.reduction import Reduction, reducible
 from tests.data import labels_for, redundant_columns
 
 pytest.importorskip("matplotlib").use("Agg")
@@ -62,26 +61,6 @@ def test_it_agrees_with_scikit_learn():
     _, expected, _ = lasso_path(X, y, alphas=found.strengths, tol=1e-12, max_iter=10**6)
     np.testing.assert_allclose(found.coefs.toarray(), expected.T, atol=1e-3)
     np.testing.assert_array_equal(found.coefs.toarray() != 0.0, expected.T != 0.0)
-
-
-@pytest.mark.parametrize("intercept", [0.0, "free"])
-def test_tall_least_squares_reduce_to_as_many_rows_as_columns(intercept):
-    X, y = some_data(400, 12)
-    s = np.random.default_rng(1).uniform(0.0, 2.0, 400)
-    problem = fl.Problem(X, y, fl.Squared(), fl.L1(0.1), intercept=intercept, sample_weight=s)
-    assert reducible(problem, 1e-6)
-    small = Reduction(problem)
-    assert small.problem.m < 12, "two columns are zero or the same as another"
-    for w in np.random.default_rng(2).standard_normal((5, 12)):
-        z = X @ w
-        best = np.append(w, problem.row_weights @ (y - z)) if intercept else w
-        assert small.problem.objective(w) + small.constant == pytest.approx(problem.objective(best), rel=1e-11)
-    assert not reducible(problem, 1e-12), "products are rounded"
-    assert not reducible(fl.Problem(sp.csr_array(X), y, fl.Squared(), fl.L1(0.1)), 1e-6)
-    assert not reducible(fl.Problem(X[:20], y[:20], fl.Squared(), fl.L1(0.1)), 1e-6)
-    assert not reducible(fl.Problem(X, y, fl.Squared(), fl.L1(0.1), intercept=2.0), 1e-6)
-    assert reducible(fl.Problem(np.zeros((50, 3)), y[:50], fl.Squared(), fl.L1(0.1)), 1e-6)
-    assert Reduction(fl.Problem(np.zeros((50, 3)), y[:50], fl.Squared(), fl.L1(0.1))).problem.m == 1
 
 
 @pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic(), fl.Softmax()], ids=lambda loss: type(loss).__name__)

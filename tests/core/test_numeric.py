@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fenchel.core.numeric import clip, log1pexp, log_sum_exp, project_to_simplex, sigmoid, soft_threshold, xlogx
-from fenchel.problems.row_order import block_shuffled
 
 reals = st.floats(-1e6, 1e6)
 lawful = settings(deadline=None, max_examples=100, database=None)
@@ -80,22 +79,3 @@ def test_projection_of_huge_vectors_is_still_on_the_simplex(size):
         p = project(size * np.array(x))
         assert p.sum() == pytest.approx(1.0, abs=1e-12)
         assert p.argmax() == np.argmax(x)
-
-
-@given(st.integers(1, 3000), st.integers(1, 100), st.integers(0, 5))
-@lawful
-def test_shuffled_blocks_visit_everything_once(m, block, seed):
-    order = block_shuffled(m, np.random.default_rng(seed), block)
-    assert np.array_equal(np.sort(order), np.arange(m))
-
-
-def test_shuffled_blocks_keep_neighbours_together_on_large_data_only():
-    neighbours = [(np.diff(block_shuffled(m, np.random.default_rng(0))) == 1).mean() for m in (64, 100_000)]
-    assert neighbours[0] < 0.1
-    assert neighbours[1] > 0.95
-
-
-def test_every_row_may_come_first():
-    rng = np.random.default_rng(0)
-    firsts = {int(block_shuffled(50, rng)[0]) for _ in range(1000)}
-    assert firsts == set(range(50))

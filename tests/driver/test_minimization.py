@@ -195,28 +195,6 @@ def test_a_solver_that_diverges_is_told_so(problem, monkeypatch):
     assert np.isfinite(result.w).all()
 
 
-def test_private_state_stays_with_its_problem():
-    """ξ of one problem would prove false bounds for another."""
-    weak = {"regularizer": fl.L2(1e-4), "loss": fl.SmoothHinge()}
-    X, y = data("binary")
-    easy, hard = fl.Problem(X, np.ones(len(y)), **weak), fl.Problem(X, y, **weak)
-    done = fl.minimize(easy, "accelerated-sdca", tol=1e-8)
-    best = fl.minimize(hard, "lbfgs", tol=1e-10).objective
-    steps = solvers()["accelerated-sdca"]
-    result = fl.minimize(hard, steps.name, tol=1e-6, start=done)
-    assert result.converged
-    assert result.objective <= best + 1e-6 * hard.objective_at_zero
-    assert result.dual_objective <= best + 1e-12
-
-
-@pytest.mark.parametrize("variant", ["faithful", "practical"])
-def test_zero_tolerance_and_zero_data_are_ordinary(variant):
-    X, y = data("binary")
-    for chosen in (X, np.zeros_like(X)):
-        result = fl.minimize(fl.Problem(chosen, y, fl.Logistic(), fl.L1(0.05)), "accelerated-sdca", variant=variant, tol=0.0, max_passes=5)
-        assert math.isfinite(result.gap)
-
-
 def test_a_run_that_ends_too_early_warns():
     X, y = breast_cancer(scaled=False)
     with pytest.warns(ConvergenceWarning, match="start=result"):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fenchel as fl
+from fenchel.problems.problem import balanced_classes
 from tests.data import data
 from tests.references import instances, reference
 
@@ -208,3 +209,18 @@ def test_a_dual_point_of_the_wrong_shape_is_refused():
     for ask in (problem.lower_bound, problem.dual_objective, lambda alpha: problem.gap(np.zeros(6), alpha)):
         with pytest.raises(ValueError, match="alpha has shape"):
             ask(np.array([1.0]))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(2, 5), st.integers(1, 12), st.integers(0, 10**6))
+def test_balanced_classes_are_balanced_and_stay_probabilities(K, m, seed):
+    rng = np.random.default_rng(seed)
+    y, row_weights = rng.integers(0, K, m), rng.random(m)
+    p = rng.dirichlet(np.full(K, 0.3), m)
+    alpha = np.eye(K)[y] - p
+    found = balanced_classes(alpha, y, row_weights)
+    q = np.eye(K)[y] - found
+    assert np.abs(row_weights @ found).max() <= 1e-12
+    assert q.min() >= -1e-15
+    np.testing.assert_allclose(q.sum(axis=1), 1.0, atol=1e-12)
+    np.testing.assert_allclose(balanced_classes(found, y, row_weights), found, atol=1e-10)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import fenchel as fl
-from tests.data import breast_cancer
+from fenchel.solvers import solvers
+from tests.data import breast_cancer, data
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -33,3 +36,25 @@ def test_the_reported_gap_can_be_checked_on_badly_scaled_data(scaled, loss):
     for variant in ("faithful", "practical"):
         result = fl.minimize(problem, "accelerated-sdca", tol=1e-6, max_passes=1500, variant=variant)
         assert result.gap >= problem.gap(result.w, result.alpha) * (1 - 1e-9)
+
+
+def test_private_state_stays_with_its_problem():
+    """ξ of one problem would prove false bounds for another."""
+    weak = {"regularizer": fl.L2(1e-4), "loss": fl.SmoothHinge()}
+    X, y = data("binary")
+    easy, hard = fl.Problem(X, np.ones(len(y)), **weak), fl.Problem(X, y, **weak)
+    done = fl.minimize(easy, "accelerated-sdca", tol=1e-8)
+    best = fl.minimize(hard, "lbfgs", tol=1e-10).objective
+    steps = solvers()["accelerated-sdca"]
+    result = fl.minimize(hard, steps.name, tol=1e-6, start=done)
+    assert result.converged
+    assert result.objective <= best + 1e-6 * hard.objective_at_zero
+    assert result.dual_objective <= best + 1e-12
+
+
+@pytest.mark.parametrize("variant", ["faithful", "practical"])
+def test_zero_tolerance_and_zero_data_are_ordinary(variant):
+    X, y = data("binary")
+    for chosen in (X, np.zeros_like(X)):
+        result = fl.minimize(fl.Problem(chosen, y, fl.Logistic(), fl.L1(0.05)), "accelerated-sdca", variant=variant, tol=0.0, max_passes=5)
+        assert math.isfinite(result.gap)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hypothesis.strategies as st
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
 
 import fenchel as fl
 from fenchel.linalg.design import Design
 from fenchel.losses import losses
-from fenchel.problems.problem import balanced_classes
 from fenchel.solvers import solvers
 from fenchel.solvers._second_order.newton_equations import ByColumns, ByProducts, ByRows
 from tests.data import data
@@ -56,16 +53,6 @@ def test_a_start_far_away_does_no_harm():
         assert fl.minimize(problem, "newton", tol=1e-9, start=np.full(7, 1e4)).converged
 
 
-def test_interior_points_find_the_optimum_to_many_digits_whatever_the_strength():
-    X, y = data("binary")
-    X = X * [1.0, 1e3, 1e-3, 1.0, 1.0, 1.0]
-    for loss, labels in ((fl.Hinge(), y), (fl.Quantile(0.8), X[:, 0] + 3.0), (fl.EpsilonInsensitive(0.2), X[:, 0] + 3.0)):
-        for l2 in (10.0, 1e-3, 1e-8):
-            for intercept in (0.0, 2.0, "free"):
-                problem = fl.Problem(X, labels, loss, fl.L2(l2), intercept=intercept)
-                assert fl.minimize(problem, "interior-point", tol=1e-9).converged
-
-
 def test_separable_classes_and_weak_penalties_converge():
     X = np.column_stack([np.linspace(-1, 1, 50), np.ones(50)])
     y = np.sign(X[:, 0])
@@ -91,18 +78,3 @@ def test_every_loss_has_solvers_for_a_free_intercept(loss, regularizer):
         assert result.dual_objective <= best + 1e-7, name
         alone = problem.dual_objective(problem._balanced(result.alpha))
         assert alone <= best + 1e-7, "a balanced dual point is a feasible one"
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.integers(2, 5), st.integers(1, 12), st.integers(0, 10**6))
-def test_balanced_classes_are_balanced_and_stay_probabilities(K, m, seed):
-    rng = np.random.default_rng(seed)
-    y, row_weights = rng.integers(0, K, m), rng.random(m)
-    p = rng.dirichlet(np.full(K, 0.3), m)
-    alpha = np.eye(K)[y] - p
-    found = balanced_classes(alpha, y, row_weights)
-    q = np.eye(K)[y] - found
-    assert np.abs(row_weights @ found).max() <= 1e-12
-    assert q.min() >= -1e-15
-    np.testing.assert_allclose(q.sum(axis=1), 1.0, atol=1e-12)
-    np.testing.assert_allclose(balanced_classes(found, y, row_weights), found, atol=1e-10)
