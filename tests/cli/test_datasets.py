@@ -1,0 +1,41 @@
+"""fenchel datasets: lists, files that are found by name, and data that are made."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import fenchel as fl
+from tests.cli.shell import fenchel, told
+
+
+def test_terms_of_data_sets_are_told_if_asked_for(at_home):
+    plain, full = (fenchel("datasets", "list", *words).stdout for words in ([], ["--terms"]))
+    terms = {listing["terms"] for listing in told("datasets", "list")["datasets"]} - {""}
+    assert terms
+    assert not any(text in plain for text in terms)
+    assert "terms" in full
+
+
+def test_made_up_data_in_all_kinds(at_home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for kind in ("text", "gaussians", "wide", "ranking"):
+        fenchel("datasets", "make", kind, f"{kind}.svm", "--rows", "20", "--features", "50")
+    _, _, qid = fl.datasets.read("ranking.svm")
+    assert len(np.unique(qid)) == 20
+    assert told("info", "ranking.svm")["task"] == "rank"
+    fenchel("datasets", "make", "rna", "r.dbn", "--rows", "3")
+    lines = (tmp_path / "r.dbn").read_text().splitlines()
+    assert [line[0] for line in lines[::3]] == [">"] * 3
+    assert list(map(len, lines[1::3])) == list(map(len, lines[2::3]))
+    fenchel("datasets", "make", "sequences", "s.conll", "--rows", "4")
+    sentences = (tmp_path / "s.conll").read_text().strip().split("\n\n")
+    _, _, sentence = fl.datasets.make_sequences(4)
+    assert [len(part.splitlines()) for part in sentences] == np.bincount(sentence).tolist()
+    assert "There are:" in fenchel("datasets", "make", "rocks", "r.svm", code=2).stderr
+
+
+def test_names_of_data_sets(at_home, tmp_path):
+    known = told("datasets", "list")["datasets"]
+    assert next(entry for entry in known if (entry["name"], entry["split"]) == ("a9a", "train"))["where"] == str(at_home / "a9a")
+    assert fenchel("datasets", "fetch", "a9a").stdout.strip() == str(at_home / "a9a")
+    assert told("info", "a9a")["rows"] == 2

@@ -1,0 +1,38 @@
+"""fenchel path: the points of the library, the best model, and what an interrupt leaves."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import fenchel as fl
+from tests.cli.shell import fenchel, told
+
+
+def test_path_finds_the_same_as_the_library_and_writes_the_best(at_home, tmp_path):
+    facts = told("path", "train.svm", "--strengths", "6", "--cv", "3", "--model", tmp_path / "m.fenchel", "--plot", tmp_path / "p.png")
+    X, y = fl.datasets.read("train.svm")
+    path = fl.path(X, y, fl.Logistic(), n_strengths=6, cv=3, intercept="free")
+    assert [point["nnz"] for point in facts["points"]] == path["nnz"].tolist()
+    assert facts["best"] == path.best
+    model = fl.load(tmp_path / "m.fenchel")
+    assert model.objective_ == pytest.approx(path["objective"][path.best], abs=2e-4)
+
+
+def test_an_interrupted_path_keeps_the_strengths_that_are_done(at_home, monkeypatch):
+    from fenchel.driver.run import Run
+
+    record, ended = Run._record, []
+
+    def interrupted(self, iterate, objective):
+        ended.append(iterate)
+        if len(ended) == 8:
+            raise KeyboardInterrupt
+        return record(self, iterate, objective)
+
+    monkeypatch.setattr(Run, "_record", interrupted)
+    result = fenchel("path", "train.svm", "--strengths", "30", "--json", code=130)
+    done = len(json.loads(result.stdout)["points"])
+    assert 0 < done < 30
+    assert result.stderr == f"Interrupted: {done} of 30 strengths are done.\n"
