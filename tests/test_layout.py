@@ -1,10 +1,11 @@
-"""The layout: imports go one way, names mean one thing, and ``dir`` shows what is offered."""
+"""The layout: imports go one way, names mean one thing, ``dir`` shows what is offered, and tests lie where their modules do."""
 
 from __future__ import annotations
 
 import ast
 import importlib
 import pkgutil
+import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -15,6 +16,11 @@ import pytest
 import fenchel
 
 ROOT = Path(fenchel.__file__).parent
+TESTS = Path(__file__).parent
+
+# Tests that belong to no single package or module: those of every member of a registry, scikit-learn's own, and these.
+OTHER_FOLDERS = {"contracts", "estimators/sklearn_own"}
+OTHER_FILES = {"test_docs.py", "test_layout.py"}
 
 # A unit imports only from units before it; function-level imports count too.
 LAYERS = (
@@ -196,8 +202,60 @@ def test_names_of_scikit_learn_mean_estimators():
 
 
 def test_importing_fenchel_imports_no_table_library():
-    import subprocess
-
     code = "import sys, fenchel; print([name for name in ('pyarrow', 'pooch', 'requests', 'polars', 'pandas') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def imported_tests(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Test modules that a tree imports anywhere, with the line."""
+    for node in ast.walk(tree):
+        found = []
+        if isinstance(node, ast.ImportFrom):
+            found = ["." * node.level + ".".join(filter(None, (node.module, alias.name))) for alias in node.names]
+        elif isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            found = [str(part.value) for part in node.args if isinstance(part, ast.Constant)]
+        for name in found:
+            first, *rest = name.split(".")
+            if first in ("tests", "") and any(part.startswith("test_") for part in rest):
+                yield name, node.lineno
+
+
+def misplaced_tests(tests: Path) -> list[str]:
+    """Every file outside the folder of a package of fenchel, and every import of a test module, as a line to read."""
+    wrong = []
+    for path in sorted(tests.rglob("*.py")):
+        name, folder = path.relative_to(tests).as_posix(), path.parent.relative_to(tests).as_posix()
+        if folder not in OTHER_FOLDERS and not (ROOT / folder / "__init__.py").is_file():
+            wrong.append(f"{name}: {folder} is no package of fenchel")
+        if folder == "." and name.startswith("test_") and name not in OTHER_FILES and not (ROOT / name.removeprefix("test_")).is_file():
+            wrong.append(f"{name}: {name.removeprefix('test_')} is no module of fenchel outside its packages")
+        wrong += [f"{name}:{line} imports {module}" for module, line in imported_tests(ast.parse(path.read_text(encoding="utf-8")))]
+    return wrong
+
+
+def test_tests_lie_in_the_folder_of_their_package_and_do_not_import_each_other():
+    assert misplaced_tests(TESTS) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "complaint"),
+    [
+        ("solver/test_sdca.py", "", "solver/test_sdca.py: solver is no package of fenchel"),
+        ("solvers/slow/test_sdca.py", "", "solvers/slow is no package of fenchel"),
+        ("paths/test_paths.py", "", "paths is no package of fenchel"),
+        ("test_sdca.py", "", "sdca.py is no module of fenchel outside its packages"),
+        ("solvers/test_sdca.py", "from tests.solvers.test_pgs import last", "solvers/test_sdca.py:1 imports tests.solvers.test_pgs.last"),
+        ("solvers/test_sdca.py", "from tests.solvers import test_pgs", "imports tests.solvers.test_pgs"),
+        ("solvers/test_sdca.py", "def f():\n    from .test_pgs import last", "solvers/test_sdca.py:2 imports .test_pgs.last"),
+        ("solvers/test_sdca.py", "from . import test_pgs", "solvers/test_sdca.py:1 imports .test_pgs"),
+        ("solvers/conftest.py", "import tests.test_theory", "solvers/conftest.py:1 imports tests.test_theory"),
+        ("conftest.py", "import importlib\nimportlib.import_module('tests.test_theory')", "conftest.py:2 imports tests.test_theory"),
+    ],
+)
+def test_a_test_in_another_place_or_imported_by_another_is_found(tmp_path, file, text, complaint):
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(text)
+    assert any(complaint in line for line in misplaced_tests(tmp_path))
