@@ -292,6 +292,24 @@ def test_objects_of_a_users_class_survive_pickling():
     assert pickle.loads(pickle.dumps(Weighted(3))) == Weighted(3.0)
 
 
+def homemade(factor):
+    @fl.compiled
+    class Homemade(NamedTuple):
+        def value(self, z, y):
+            return factor * (z - y) ** 2
+
+        def derivative(self, z, y):
+            return 2.0 * factor * (z - y)
+
+    return Homemade()
+
+
+def test_a_loss_defined_again_under_the_same_name_is_a_new_loss():
+    X, y = data("real")
+    objectives = [fl.Problem(X, y, homemade(factor), fl.L2(0.1)).objective(np.zeros(6)) for factor in (7.0, 9.0)]
+    assert objectives[1] == pytest.approx(objectives[0] * 9 / 7)
+
+
 # ---- without compiling ----
 
 
@@ -343,21 +361,3 @@ def test_plain_python_computes_the_same_numbers(cache):
         assert np.isfinite(fast[name]).all()
         assert plain[name] == pytest.approx(fast[name], rel=1e-11, abs=1e-12), name
     assert kept(cache) == {}
-
-
-def homemade(factor):
-    @fl.compiled
-    class Homemade(NamedTuple):
-        def value(self, z, y):
-            return factor * (z - y) ** 2
-
-        def derivative(self, z, y):
-            return 2.0 * factor * (z - y)
-
-    return Homemade()
-
-
-def test_a_loss_defined_again_under_the_same_name_is_a_new_loss():
-    X, y = data("real")
-    objectives = [fl.Problem(X, y, homemade(factor), fl.L2(0.1)).objective(np.zeros(6)) for factor in (7.0, 9.0)]
-    assert objectives[1] == pytest.approx(objectives[0] * 9 / 7)

@@ -234,6 +234,14 @@ def test_options_that_make_no_sense_are_refused():
         fl.minimize(problem, "proximal-bundle", rule="centered")
 
 
+@pytest.mark.parametrize("solver", ["bundle", "proximal-bundle"])
+def test_losses_out_of_range_end_a_bundle_method(solver):
+    X = np.array([[1.0, 1.0], [1.0, -1.0], [1e-3, 2.0]]) * 1e160
+    result = solve(Problem(Multiclass(), X, ["a", "b", "a"], fl.L2(0.01)), solver, max_passes=20)
+    assert result.status in ("stalled", "diverged", "converged")
+    assert np.isfinite(result.w).all()
+
+
 # ---- Algorithm 4 ----
 
 
@@ -276,11 +284,3 @@ def test_proposition_3(l2):
                 bound = np.mean([2 * s.tau * R**2 + (l2 * R + s.A) ** 2 / (2 * s.curvature) for s in rounds[:T]])
                 assert min(s.objective for s in rounds[:T]) - best.objective <= bound + 1e-12
     assert longest >= 20
-
-
-@pytest.mark.parametrize("solver", ["bundle", "proximal-bundle"])
-def test_losses_out_of_range_end_a_bundle_method(solver):
-    X = np.array([[1.0, 1.0], [1.0, -1.0], [1e-3, 2.0]]) * 1e160
-    result = solve(Problem(Multiclass(), X, ["a", "b", "a"], fl.L2(0.01)), solver, max_passes=20)
-    assert result.status in ("stalled", "diverged", "converged")
-    assert np.isfinite(result.w).all()

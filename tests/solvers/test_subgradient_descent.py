@@ -303,6 +303,9 @@ def test_weights_alone_are_a_start_that_is_not_thrown_away(text):
         assert problem.objective(warm) < problem.objective(cold), solver
 
 
+# ---- where they begin and end, and their options ----
+
+
 def test_what_a_solver_ends_with_is_evaluated(monkeypatch):
     import fenchel.problems.objective
 
