@@ -202,7 +202,7 @@ def test_balancing_solves_its_equation(curvature, G, R):
 @settings(max_examples=20, deadline=None)
 @given(st.floats(-6.0, 6.0), st.sampled_from(["adaptive", "proximal", "optimistic"]))
 def test_default_rules_do_not_mind_the_scale_of_the_rows(exponent, solver):
-    X, y = fl.datasets.make_text(300, n=200, nonzeros=10, seed=1)
+    X, y = fl.datasets.make_text(**TEXT)
     c = 10.0**exponent
     plain, scaled = (fl.minimize(fl.Problem(k * X, y, fl.Hinge(), fl.L2(1e-6 * k * k)), solver, tol=0.0, max_passes=3) for k in (1.0, c))
     assert scaled.objective == pytest.approx(plain.objective, rel=1e-9)
