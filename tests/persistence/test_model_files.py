@@ -465,6 +465,8 @@ def test_a_failed_write_leaves_the_old_file(file, monkeypatch):
 
 def test_every_estimator_is_a_model():
     known = model_kinds.models()
+    for name in fl.estimators.__all__:
+        assert known[name] is getattr(fl.estimators, name)
     for cls in CLASSES:
         assert known[cls.__name__] is cls
 

@@ -67,7 +67,7 @@ def test_every_engine_minimises_the_same_model(m, n, centred, regularizer):
         minimise_by_columns(model, new, 1e-13, 0.0, 10_000, True, Residual(np.empty(m), h), Plain(np.empty(m)))
         values.append(value(new))
         moved = X @ (new - w) - means @ (new - w)
-        np.testing.assert_allclose(model.residual.v + model.moved[0] * h, rho + h * moved, atol=1e-12), "ρ is kept up to date"
+        np.testing.assert_allclose(model.residual.v + model.moved[0] * h, rho + h * moved, atol=1e-12, err_msg="ρ is not kept up to date")
     with one_thread:
         G = gram(np.ascontiguousarray(X.T), np.arange(n), None, h, 2) - total * np.outer(means, means)
         new = w.copy()

@@ -62,7 +62,7 @@ def test_what_cannot_be_is_refused(change, message):
 def test_a_model_survives_json():
     model = Multiclass(COSTS, classes=("a", "b", "c")).fitted(X, np.array(["a", "b", "c"])[Y])
     again = Multiclass.from_json(json.loads(json.dumps(model.to_json())))
-    w = RNG.standard_normal(model.n)
+    w = np.random.default_rng(1).standard_normal(model.n)
     problem = fl.structured.Problem(model, X, np.array(["a", "b", "c"])[Y], fl.L2(1.0))
     assert [again.output(None, i, np.array([1])) for i in range(1)] == ["b"]
     assert again.n == model.n

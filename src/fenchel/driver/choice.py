@@ -12,6 +12,7 @@ from fenchel.losses import Squared
 from fenchel.problems.problem import Problem
 from fenchel.solvers import solvers
 from fenchel.solvers._second_order.newton_equations import has_small_equations
+from fenchel.solvers.declaration import sparse_penalty
 
 SMALL = 100_000  # entries of X
 FEW_WEIGHTS = 10_000  # of a structured model
@@ -74,7 +75,13 @@ def quadratic(problem: Problem) -> bool:
     return isinstance(problem.loss, Squared)
 
 
+def several_outputs_and_l1(problem: Problem) -> bool:
+    """A loss with one output per class under l1: steps on one feature at a time converge slowly where classes depend on each other."""
+    return problem.vector_valued and sparse_penalty(problem) is None
+
+
 RULES = (
+    Rule("fista", {}, several_outputs_and_l1, "several classes under l1: proximal gradient steps on all weights at once"),
     Rule("working-set", {}, bends_slowly, "l1: coordinate descent and Newton steps on the few columns that matter"),
     Rule("newton", {}, factorisable, "few columns or few rows: second derivatives are cheap, and mind neither scaling nor weak penalties"),
     Rule("newton", {}, quadratic, "least squares: conjugate gradients need a few dozen products, whatever the strength"),
