@@ -15,6 +15,16 @@ if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+SLOW_EXAMPLES = ("fenchel.estimators.rna_folder", "fenchel.structured.rna")  # docstrings whose kernels take long to compile
+
+
+def pytest_collection_modifyitems(items):
+    """Examples in docstrings have no marks of their own."""
+    for item in items:
+        if item.name.startswith(SLOW_EXAMPLES):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="module")
 def text(request):
     """Text of two classes, of the size that the test module gives as ``TEXT``."""

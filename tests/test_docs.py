@@ -12,7 +12,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/scikit-learn.md", "docs/structured.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/guide.md", "docs/scikit-learn.md", pytest.param("docs/structured.md", marks=pytest.mark.slow)]
+)
 def test_examples_run_in_order(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     assert blocks

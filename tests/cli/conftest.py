@@ -23,25 +23,34 @@ def home(tmp_path_factory):
     model.encoding_ = table.encoding
     fl.save(model, folder / "cars.fenchel")
     fl.save(fl.LinearClassifier().fit(*fl.datasets.read(folder / "train.svm")), folder / "text.fenchel")
-    structures(folder)
+    structures(folder, "train", 30)
+    structures(folder, "test", 10)
     return folder
 
 
-def structures(folder):
-    """Text to tag, documents to rank and RNA to fold, to learn from and to judge by, and a model of each."""
-    rng = np.random.default_rng(0)
-    for name, count in (("train", 30), ("test", 10)):
-        words = [rng.choice(["the", "a", "dog", "cat", "sees", "runs"], 5).tolist() for _ in range(count)]
-        marks = [["O" if word in ("sees", "runs") else "B-NP" if word in ("the", "a") else "I-NP" for word in text] for text in words]
-        fl.datasets.write_conll(folder / f"{name}.conll", words, marks)
-        X, y, qid = fl.datasets.make_ranking(queries=count, documents=6, n=4, seed=count)
-        fl.datasets.write_svmlight(folder / f"{name}.letor", X, y, qid=qid)
-        sequences, brackets = fl.datasets.make_rna(count, length=24, seed=count)
-        fl.datasets.write_dbn(folder / f"{name}.dbn", [(f"rna{i}", s, b) for i, (s, b) in enumerate(zip(sequences, brackets, strict=True))])
-        if name == "train":
-            fl.save(fl.Tagger(l2=1e-2).fit(words, marks), folder / "chunks.fenchel")
-            fl.save(fl.Ranker(l2=0.1).fit(X, y, qid=qid), folder / "ranker.fenchel")
-            fl.save(fl.RnaFolder(l2=0.3, tol=1e-2).fit(sequences, brackets), folder / "folder.fenchel")
+def structures(folder, name, count):
+    """Text to tag, documents to rank and RNA to fold."""
+    rng = np.random.default_rng(count)
+    words = [rng.choice(["the", "a", "dog", "cat", "sees", "runs"], 5).tolist() for _ in range(count)]
+    marks = [["O" if word in ("sees", "runs") else "B-NP" if word in ("the", "a") else "I-NP" for word in text] for text in words]
+    fl.datasets.write_conll(folder / f"{name}.conll", words, marks)
+    X, y, qid = fl.datasets.make_ranking(queries=count, documents=6, n=4, seed=count)
+    fl.datasets.write_svmlight(folder / f"{name}.letor", X, y, qid=qid)
+    sequences, brackets = fl.datasets.make_rna(count, length=24, seed=count)
+    fl.datasets.write_dbn(folder / f"{name}.dbn", [(f"rna{i}", s, b) for i, (s, b) in enumerate(zip(sequences, brackets, strict=True))])
+
+
+@pytest.fixture(scope="session")
+def structured_models(home):
+    """The folder with a model of each structure too: they take long to compile."""
+    words, marks = fl.datasets.read_conll(home / "train.conll")
+    fl.save(fl.Tagger(l2=1e-2).fit(words, marks), home / "chunks.fenchel")
+    rows = fl.datasets.read(home / "train.letor")
+    fl.save(fl.Ranker(l2=0.1).fit(rows.X, rows.y, qid=rows.qid), home / "ranker.fenchel")
+    records = fl.datasets.read_dbn(home / "train.dbn")
+    folder = fl.RnaFolder(l2=0.3, tol=1e-2)
+    fl.save(folder.fit([r.sequence for r in records], [r.structure for r in records]), home / "folder.fenchel")
+    return home
 
 
 @pytest.fixture

@@ -12,9 +12,12 @@ import pytest
 from fenchel.cli import exits
 from tests.cli.shell import commands, fenchel
 
+STRUCTURED = ("tag", "rank", "fold")
+
 
 def examples():
-    return [example for _, command in commands() for example in re.findall(r"Example: fenchel (.+)", command.help)]
+    found = [example for _, command in commands() for example in re.findall(r"Example: fenchel (.+)", command.help)]
+    return [pytest.param(example, marks=pytest.mark.slow if example.split()[0] in STRUCTURED else ()) for example in found]
 
 
 @pytest.mark.parametrize(("name", "command"), list(commands()), ids=lambda part: " ".join(part) if isinstance(part, tuple) else "")
@@ -25,13 +28,16 @@ def test_every_command_has_an_example_and_tells_its_json_keys(name, command):
 
 
 @pytest.mark.parametrize("example", examples())
-def test_examples_run(example, at_home, tmp_path, monkeypatch):
+def test_examples_run(example, at_home, tmp_path, monkeypatch, request):
+    if example.split()[0] in STRUCTURED:
+        request.getfixturevalue("structured_models")
     shutil.copytree(at_home, tmp_path / "copy")
     monkeypatch.chdir(tmp_path / "copy")
     fenchel(*shlex.split(example))
 
 
-def test_the_guide_to_the_command_line_runs(at_home, tmp_path, monkeypatch):
+@pytest.mark.slow
+def test_the_guide_to_the_command_line_runs(structured_models, at_home, tmp_path, monkeypatch):
     shutil.copytree(at_home, tmp_path / "copy")
     monkeypatch.chdir(tmp_path / "copy")
     page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")

@@ -12,8 +12,10 @@ import pytest
 from fenchel.cli import exits
 from tests.cli.shell import fenchel
 
+LONGER = [pytest.param(words, marks=pytest.mark.slow) for words in ("datasets list --json", "predict text.fenchel train.svm")]
 
-@pytest.mark.parametrize("words", ["datasets list", "datasets list --json", "predict text.fenchel train.svm"])
+
+@pytest.mark.parametrize("words", ["datasets list", *LONGER])
 def test_a_closed_pipe_is_quiet(words, at_home):
     command = f"set -o pipefail; {shlex.quote(sys.executable)} -m fenchel {words} | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)

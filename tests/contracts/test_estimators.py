@@ -26,7 +26,7 @@ from fenchel.driver import solve
 
 NAMES = [name for name in estimators.__all__ if name not in estimators.STRUCTURED]  # those: tests/estimators/test_structured_estimators.py
 CV = [name for name in NAMES if name.endswith("CV")]
-QUICK = {"LinearClassifier", "Lasso", "LogisticRegression", "Ridge"}
+QUICK = {"LogisticRegression", "Ridge"}
 PARAMETERS = {"LogisticRegressionCV": {"cv": 3, "Cs": 3}, "LassoCV": {"alphas": 10}, "ElasticNetCV": {"alphas": 10}}
 
 

@@ -77,6 +77,7 @@ def cache(tmp_path):
 # ---- the cache on disk ----
 
 
+@pytest.mark.slow
 @needs_jit
 def test_cache_is_hit_until_a_source_changes(copied, cache):
     assert run(OBJECTIVE, copied, cache) == "1.25"
@@ -96,6 +97,7 @@ def test_cache_is_hit_until_a_source_changes(copied, cache):
     assert kept(cache) == second
 
 
+@pytest.mark.slow
 @needs_jit
 def test_an_edit_between_import_and_first_use_leaves_no_old_code_under_the_new_name(copied, cache):
     squared = copied / "fenchel" / "losses" / "squared.py"
@@ -173,6 +175,7 @@ for loss in (Homemade(), Smoothed(Homemade(), 1e-9)):
 """
 
 
+@pytest.mark.slow
 @needs_jit
 def test_a_users_loss_is_never_kept_so_an_edit_counts(tmp_path, cache):
     (tmp_path / "homemade.py").write_text(USERS_LOSS)
@@ -196,6 +199,7 @@ if __name__ == "homemade":
 """
 
 
+@pytest.mark.slow
 @needs_jit
 def test_a_users_kernel_may_be_edited_too(tmp_path, cache):
     (tmp_path / "homemade.py").write_text(USERS_KERNEL)
@@ -257,6 +261,7 @@ def test_parameters_are_read_at_every_call_not_compiled_in():
     assert [total(Weighted(weight)) for weight in (1.0, 2.0, 0.5)] == [3.0, 6.0, 1.5]
 
 
+@pytest.mark.slow
 @needs_jit
 def test_whole_numbers_compile_nothing_new(cache):
     code = f"""

@@ -156,6 +156,7 @@ def test_a_tar_that_unpacks_without_end_is_refused(tmp_path, monkeypatch):
             read_bpseq(pack(tmp_path / "bomb.tar.xz", members, "w:xz"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [b">a\nAC\n", b">a\n" + b"\n" * 500, b">a\nA\n.\n"])
 def test_small_files_that_unpack_to_much_are_refused_in_little_memory(tmp_path, text, monkeypatch):
     monkeypatch.setattr("fenchel.datasets.rna_lines.FREE_BYTES", 1 << 19)  # an eighth of what it is: tracing memory is slow

@@ -52,7 +52,7 @@ def site(tmp_path, monkeypatch):
     """A server, an empty home, and a registry that knows the server's files."""
     handler = type("ThisSite", (Site,), {"files": {}, "broken": 0, "asked": []})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     monkeypatch.setenv("FENCHEL_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("FENCHEL_DATA", str(tmp_path / "mine") + os.pathsep + str(tmp_path / "ours"))

@@ -20,7 +20,9 @@ def problem():
     return fl.Problem(*data("binary"), fl.Logistic(), fl.L2(0.01))
 
 
+QUICK = {"sdca", "lbfgs", "pgs"}
 ROW_WISE = sorted(set(solvers()) - {"block-frank-wolfe"})  # that one is for structured problems
+EACH = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in ROW_WISE]
 
 
 def taken_by(solver, problem):
@@ -70,7 +72,7 @@ def test_a_callback_sees_the_run_and_may_stop_it(problem):
     assert seen[-1].w.shape == problem.shape
 
 
-@pytest.mark.parametrize("solver", ROW_WISE)
+@pytest.mark.parametrize("solver", EACH)
 def test_an_interrupt_returns_the_best_so_far(problem, solver):
     def callback(evaluation):
         if evaluation.passes >= 2:
@@ -134,7 +136,7 @@ def test_accesses_count_the_entries_read(problem):
 
 @pytest.mark.parametrize("kind", ["result", "iterate", "weights"])
 # Interior points begin anew: those near the sides of boxes are hard to leave.
-@pytest.mark.parametrize("solver", sorted(set(ROW_WISE) - {"interior-point"}))
+@pytest.mark.parametrize("solver", [way for way in EACH if way.values[0] != "interior-point"])
 def test_a_warm_start_begins_where_the_other_ended(problem, solver, kind):
     tight, loose = (1e-3, 1e-1) if solvers()[solver].online else (1e-6, 1e-4)
     problem = taken_by(solver, problem)

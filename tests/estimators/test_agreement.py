@@ -185,7 +185,9 @@ def check(pair: Pair, X, y, s, loose: bool, **options) -> None:
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name not in ("iris", "sparse") else name for name in CLASSES]
+)
 @pytest.mark.parametrize("model", CLASSIFIERS)
 def test_classifiers_agree(model, name, setting):
     if (model, name) in TOO_LONG:

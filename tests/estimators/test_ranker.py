@@ -19,7 +19,7 @@ from fenchel.structured import ndcg
 
 X, y, QID = fl.datasets.make_ranking(queries=25, documents=8, n=4, noise=0.4)
 NDCG, HINGE = "ndcg", "pairwise-hinge"
-both = pytest.mark.parametrize("loss", [NDCG, HINGE])
+both = pytest.mark.parametrize("loss", [pytest.param(NDCG, marks=pytest.mark.slow), HINGE])
 
 
 def naive_pairwise(model, X, y, qid, phi):
@@ -44,6 +44,7 @@ def test_losses_on_pairs_are_means_over_pairs_and_queries(name, phi):
     assert model.objective_ == pytest.approx(naive_pairwise(model, X, y, QID, phi), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_ndcg_loss_is_that_of_the_structured_problem():
     model = Ranker("ndcg", k=3, l2=0.05, tol=1e-2).fit(X, y, qid=QID)
     groups = fl.structured.grouped(X, y, QID)
@@ -97,6 +98,7 @@ def test_features_are_brought_to_one_scale_within_each_query():
         model.predict(X)
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_early_says_so():
     with pytest.warns(ConvergenceWarning, match="Ranker stopped at a certified gap"):
         assert not Ranker("ndcg", l2=1e-6, tol=1e-6, max_passes=1).fit(X, y, qid=QID).converged_

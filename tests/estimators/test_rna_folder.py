@@ -11,6 +11,7 @@ from fenchel.estimators.rna_folder import RnaFolder
 from fenchel.structured.rna import RnaFold, accuracy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["likelihood", "margin"])
 def test_the_estimator_learns_planted_structures(loss):
     sequences, structures = make_rna(30, length=40, seed=3)

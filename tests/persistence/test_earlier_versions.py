@@ -28,6 +28,7 @@ def test_a_regularizer_of_an_earlier_name_keeps_its_strengths():
     assert fl.load(FOLDER / "box_around_elastic_net.fenchel").penalty.penalty == fl.L1L2(l1=0.1, l2=0.2)
 
 
+@pytest.mark.slow
 def test_what_was_loaded_predicts():
     assert fl.load(FOLDER / "tagger.fenchel").predict([["the", "cat", "barks"]]) == [["DET", "NOUN", "VERB"]]
     assert set(fl.load(FOLDER / "logistic_regression.fenchel").predict(np.eye(3))) <= {"a", "b", "c"}

@@ -78,6 +78,7 @@ def test_a_stream_has_no_gap_so_its_objective_and_bound_are_drawn():
 values = st.sampled_from([0.0, -0.0, 1.0, 1e-300, 1e300, math.inf, -math.inf, math.nan, 5e-324]) | st.floats(-1e6, 1e6)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(values, values, values), max_size=60))
 def test_no_history_is_too_odd_to_be_drawn_and_saved(tmp_path_factory, rows):

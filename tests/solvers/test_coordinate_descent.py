@@ -60,6 +60,7 @@ def test_scd_takes_the_steps_of_algorithm_2(convert):
     assert found.accesses == sum(np.count_nonzero(X[:, j]) if sp.issparse(problem.design.storage) else m for j in visited)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [fl.Logistic(), fl.Softmax()], ids=lambda loss: type(loss).__name__)
 def test_gcd_takes_the_best_coordinate_of_all(loss):
     X = np.random.default_rng(4).standard_normal((50, 8))  # no columns that are the same, for they tie

@@ -120,7 +120,7 @@ def test_lemma_1_bounds_the_regret_of_projected_subgradients(seed):
 
 
 @pytest.mark.parametrize("l2", [1e-6, 1e-2])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
 def test_corollary_1_and_theorem_1_bound_the_regret_of_proximal_steps(seed, l2):
     game = Game(seed, l2=l2)
 
@@ -146,7 +146,7 @@ def test_corollary_1_and_theorem_1_bound_the_regret_of_proximal_steps(seed, l2):
     assert regret <= 2.0 * hindsight
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
 def test_the_bound_of_bartlett_et_al_holds_for_adaptive_steps(seed):
     game = Game(seed, l2=1e-6)
     G = game.play(Adaptive(game.l2, game.R, np.zeros(6)))

@@ -171,18 +171,28 @@ SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
 
 SLOW = {
     "test_common": ("test_model_pipeline_same_dense_and_sparse[*CV-*]",),
-    "test_coordinate_descent": ("test_enet_cv_sample_weight_consistency[csc_*]", "test_sparse_input_dtype_enet_and_lassocv[*csr_array*]"),
+    "test_coordinate_descent": (
+        "test_enet_cv_grid_search",
+        "test_enet_cv_sample_weight_consistency",
+        "test_enet_cv_sample_weight_correctness",
+        "test_enet_float_precision",
+        "test_linear_models_cv_fit_with_loky",
+        "test_sparse_input_dtype_enet_and_lassocv",
+    ),
     "test_logistic": (
         "test_LogisticRegressionCV_GridSearchCV_elastic_net",
         "test_elastic_net_versus_sgd",
+        "test_logistic_cv_folds_with_classes_missing",
+        "test_logistic_cv_multinomial_score",
         "test_saga_vs_liblinear",
     ),
-    "test_ridge": ("test_ridge_cv_results_predictions",),
+    "test_ridge": ("test_ridge_cv_results_predictions", "test_ridge_gcv_sample_weights", "test_ridge_gcv_vs_ridge_loo_cv"),
     "test_sgd": (
         "test_SGDClassifier_fit_for_all_backends",
         "test_late_onset_averaging_not_reached",
         "test_multi_core_gridsearch_and_early_stopping",
     ),
+    "test_sparse_coordinate_descent": ("test_sparse_dense_equality[*CV]",),
 }  # these take seconds each
 
 

@@ -24,6 +24,7 @@ def tests():
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", SKIPS)
 def test_every_pattern_names_a_test(tests, module):
     names = [name for home, name, _ in tests if home == module]
@@ -32,6 +33,7 @@ def test_every_pattern_names_a_test(tests, module):
     assert [pattern for pattern in patterns if not any(matches(name, pattern) for name in names)] == []
 
 
+@pytest.mark.slow
 def test_most_tests_are_run(tests):
     assert sum(reason is None for _, _, reason in tests) >= LEAST
 

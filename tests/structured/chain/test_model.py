@@ -76,6 +76,7 @@ def enumerated(model, X, Y, i, w):
     return outputs, losses, np.array([score(model, X, i, y, w) for y in outputs]) - score(model, X, i, Y[i], w)
 
 
+@pytest.mark.slow  # it compiles kernels of its own, which are not kept
 @pytest.mark.parametrize("options", OPTIONS)
 @given(
     seed=st.integers(0, 10**6), strings=st.booleans(), spread=st.sampled_from([0.0, 1.0, 30.0, 1000.0]), scale=st.sampled_from([1, -0.7])
@@ -122,6 +123,7 @@ def parts(model, y):
     return np.concatenate([nodes.ravel(), edges.ravel() if model.transitions else []])
 
 
+@pytest.mark.slow
 def test_marginals_are_derivatives_of_the_log_partition():
     rng = np.random.default_rng(3)
     X, Y = data(rng, strings=False, lengths=(6,), tags="abcdefg")
@@ -136,6 +138,7 @@ def test_marginals_are_derivatives_of_the_log_partition():
         assert slope[j] == pytest.approx((above - below) / 2e-5, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [199.0, 201.0, 1000.0])
 def test_marginals_of_long_sentences_under_extreme_transitions_sum_to_one(width):
     rng = np.random.default_rng(0)
@@ -164,6 +167,7 @@ def test_the_truth_has_no_loss_and_no_difference():
         assert not d.any()
 
 
+@pytest.mark.slow
 def test_dense_sparse_and_named_attributes_are_one_model():
     rng = np.random.default_rng(2)
     X, Y = data(rng, strings=False)

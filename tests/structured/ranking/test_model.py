@@ -100,6 +100,7 @@ def some_queries(seed=0, m=6):
     return X, [rng.integers(0, 3, len(block)).astype(float) for block in X]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_the_problem_is_the_mean_of_brute_force_losses(kind):
     X, Y = some_queries()

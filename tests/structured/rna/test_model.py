@@ -70,6 +70,7 @@ def test_features_and_loss_are_those_of_the_naive_scorer(sequence, hairpin):
         np.testing.assert_array_equal(d, difference)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("sequence", "hairpin"), CASES)
 def test_decoding_finds_the_best_of_all_structures(sequence, hairpin, seed):
@@ -84,6 +85,7 @@ def test_decoding_finds_the_best_of_all_structures(sequence, hairpin, seed):
     assert any(np.array_equal(slope, differences[k]) for k in np.flatnonzero(scores > value - 1e-9))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1.0, 30.0, 500.0])  # the largest are beyond floating point, unless logarithms are taken
 @pytest.mark.parametrize(("sequence", "hairpin"), CASES)
 def test_expectations_are_those_over_all_structures(sequence, hairpin, size):
@@ -99,6 +101,7 @@ def test_expectations_are_those_over_all_structures(sequence, hairpin, size):
     np.testing.assert_allclose(RnaFold(hairpin).pair_probabilities(sequence, w), paired, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [0.3, 1.0, 6.0])
 @pytest.mark.parametrize(("sequence", "hairpin"), CASES)
 def test_folding_has_the_greatest_expected_accuracy(sequence, hairpin, gamma):
@@ -114,6 +117,7 @@ def test_folding_has_the_greatest_expected_accuracy(sequence, hairpin, gamma):
     assert gain(partners_of(folded, len(sequence), "")) == pytest.approx(max(gain(y) for y in ys))
 
 
+@pytest.mark.slow
 def test_the_gradient_is_that_of_finite_differences():
     sequences, structures = make_rna(3, length=40, seed=1)
     examples, w = RnaFold().examples(sequences, structures), weights(3, 0.5)
@@ -124,6 +128,7 @@ def test_the_gradient_is_that_of_finite_differences():
         assert slope @ direction == pytest.approx((up - down) / 2e-5, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_logarithms_give_what_products_give():
     """log Z and expected counts are the same whatever the truth: the empty one puts e^score out of range, the best one into it."""
     [sequence], _ = make_rna(1, length=160, seed=2)
@@ -142,6 +147,7 @@ def test_logarithms_give_what_products_give():
     np.testing.assert_allclose(*counts, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_plain_python_does_what_kernels_do_and_takes_a_scale():
     """Without compilation, in a process of its own; scale·w is w with the scale in it."""
     script = """
@@ -220,14 +226,13 @@ def test_models_come_back_from_json_and_nothing_else_does():
             RnaFold.from_json(wrong)
 
 
+@pytest.mark.slow
 def test_the_likelihood_loss_is_never_negative():
     lowest = 0.0
     for seed in range(40):
         sequence = "".join(np.random.default_rng(seed).choice(list("ACGU"), 30))
         w = 40.0 * weights(seed)
-        best = RnaFold().examples([sequence])
-        y = np.empty(30, dtype=np.int64)
-        best.decode(0, w, 1.0, 0.0, y)
+        [y] = decode_all(RnaFold().examples([sequence]), w, 1)
         examples = RnaFold().examples([sequence], [y])
-        lowest = min(lowest, examples.expected(0, w, 1.0, np.empty(336)))
+        lowest = min(lowest, loss_and_slope(examples, LOSSES["likelihood"], *ALONE, w)[0])
     assert lowest == 0.0

@@ -17,6 +17,7 @@ def test_accuracy_counts_pairs_over_all_and_by_sequence():
     assert accuracy(truths, predictions, "sequences") == (0.75, 0.5)
 
 
+@pytest.mark.slow
 def test_accuracy_takes_structures_written_in_any_way():
     partners = [6, 5, -1, -1, -1, 1, 0]
     ways = ["((...))", [(0, 6), (1, 5)], np.array([[5, 1], [6, 0]]), partners, np.array(partners)]
