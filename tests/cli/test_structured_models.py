@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 import fenchel as fl
 from fenchel.cli import app
 from tests.cli.shell import runner
 
 
+@pytest.mark.slow
 def test_commands_for_rows_name_the_command_for_structures(tagger, tmp_path):
     fl.save(tagger, tmp_path / "m.fenchel")
     (tmp_path / "a.svm").write_text("1 1:0.5\n0 1:0.1\n")

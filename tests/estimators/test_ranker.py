@@ -104,6 +104,7 @@ def test_a_run_that_ends_early_says_so():
         assert not Ranker("ndcg", l2=1e-6, tol=1e-6, max_passes=1).fit(X, y, qid=QID).converged_
 
 
+@pytest.mark.slow
 def test_a_loss_that_nothing_is_learnt_from_says_so():
     rng = np.random.default_rng(0)
     noise, grades, qid = rng.standard_normal((600, 3)), (rng.random(600) < 0.4).astype(float), np.repeat(np.arange(6), 100)

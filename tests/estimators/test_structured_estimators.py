@@ -100,6 +100,7 @@ def test_nothing_is_printed_unless_asked_for(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_the_weights_so_far(monkeypatch):
     from fenchel.structured import problem
 

@@ -284,6 +284,7 @@ def test_tokens_without_attributes_make_a_model_that_stays_as_it_is():
     assert model.fitted([[["new"]]], [["A"]]) is model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strings", [True, False])
 def test_marginals_of_no_sentences_are_none(strings):
     X, Y = data(np.random.default_rng(2), strings)
