@@ -25,8 +25,10 @@ QUICK_SOLVERS = {"sdca", "fista", "lbfgs", "working-set", "newton"}
 EVERY_WAY = [pytest.param(*way, marks=() if way[0] in QUICK_SOLVERS or way == ONLINE[0] else pytest.mark.slow) for way in WAYS + ONLINE]
 RARE_LAYOUTS = [pytest.param(name, marks=pytest.mark.slow) for name in ("fortran", "float32", "csr-float32", "int64-indices")]
 QUICK = {"hinge", "logistic", "squared", "softmax"}
-# One kernel plays every loss, as pgs and optimistic show; these differ in the step size alone, and a few losses tell whether it is right.
-STEPS_ALONE = {"pegasos", "adaptive", "proximal"}
+# One loop runs every loss, as pgs shows; the others differ in the update rule alone, and a few losses tell whether it is right.
+SAME_LOOP = {"pegasos", "adaptive", "proximal", "optimistic", "smidas", "truncgrad"}
+# accelerated-sdca calls the kernel of sdca, which is tried with every pair, on losses with a quadratic added.
+SAME_KERNEL = {"accelerated-sdca"}
 # Primal kernels use the derivatives of the loss and the prox or link of the regularizer apart from each other: every loss with one
 # regularizer and every regularizer with two losses, one of several classes, say as much as all pairs, which take minutes to compile.
 APART = {"pgs", "scd", "cyclic-cd", "gcd"}
@@ -53,7 +55,9 @@ def loss_for(solver, smooth=fl.Logistic()):
 
 def accepted():
     for (loss, chosen), (name, regularizer), (solver, options) in itertools.product(LOSSES.items(), REGULARIZERS.items(), WAYS + ONLINE):
-        if loss not in QUICK and (solver in STEPS_ALONE or options.get("predictor") == "suffix"):
+        if loss not in QUICK and (solver in SAME_LOOP or options.get("predictor") == "suffix"):
+            continue
+        if solver in SAME_KERNEL and name not in ("l1", "l2") and loss not in QUICK:
             continue
         if solver in APART and name != "l2" and loss not in ("logistic", "softmax"):
             continue
@@ -115,8 +119,8 @@ def test_going_on_from_an_iterate_is_as_if_never_stopped(solver, options):
 @pytest.mark.parametrize("layout", ["csr", "csc", *RARE_LAYOUTS])
 @pytest.mark.parametrize(("solver", "options"), EVERY_WAY)
 def test_layout_and_precision_do_not_matter(layout, solver, options):
-    if solver in STEPS_ALONE and layout not in ("csr", "float32"):
-        pytest.skip("the kernel is that of optimistic, which is tried on every layout")
+    if (solver in SAME_LOOP or options.get("predictor")) and layout not in ("csr", "float32"):
+        pytest.skip("the loop is that of pgs, which is tried on every layout")
 
     def int64(X):
         X = sp.csr_array(X)

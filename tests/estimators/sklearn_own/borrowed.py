@@ -15,6 +15,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+import scipy.sparse as sp
 import sklearn.linear_model
 import sklearn.svm
 from sklearn.base import BaseEstimator
@@ -22,6 +23,7 @@ from sklearn.base import BaseEstimator
 from fenchel import estimators
 from fenchel.estimators.linear_estimator import LinearEstimator
 
+LAYOUTS = ("csr", "csc", "coo", "dok", "lil", "bsr", "dia")
 HOMES = (sklearn.linear_model, sklearn.svm)
 OURS = {name: getattr(estimators, name) for name in estimators.__all__ if any(hasattr(home, name) for home in HOMES)}
 
@@ -64,9 +66,16 @@ def marked(test: Any) -> Any:
 
 
 def listed(mark: Any) -> Any:
-    """A parametrisation by a generator as one by a list, which is what pytest asks for."""
+    """A parametrisation by a generator as one by a list, which is what pytest asks for.
+
+    Where sparse arrays and sparse matrices of one layout are both given, the arrays stand for both: estimators treat them alike, as
+    tests/contracts/test_estimators.py shows.
+    """
     names, values, *rest = mark.args
-    return pytest.mark.parametrize(names, list(values), *rest, **mark.kwargs).mark
+    values = list(values)
+    doubled = [getattr(sp, f"{layout}_matrix") for layout in LAYOUTS if any(value is getattr(sp, f"{layout}_array") for value in values)]
+    values = [value for value in values if not any(value is other for other in doubled)]
+    return pytest.mark.parametrize(names, values, *rest, **mark.kwargs).mark
 
 
 def concerns_ours(test: Any) -> bool:

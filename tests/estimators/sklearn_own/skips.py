@@ -26,7 +26,6 @@ LEGACY = "asks for the shapes of attributes that scikit-learn gives up in Logist
 UNLIMITED = "known difference: tol=0 asks for as much as max_iter allows, and reaching that is nothing to warn of"
 
 SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
-    "test_common": {REPEATED: ("test_model_pipeline_same_dense_and_sparse[csr_matrix-*CV-*]",)},
     "test_coordinate_descent": {
         NO_EFFECT: (
             "test_check_input_false",
