@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from common import show
 
 import fenchel as fl
-from fenchel.solvers._online.online_loop import Game
-from fenchel.solvers.pgs import first_player
+from fenchel.solvers._online.online_loop import OnlineLoop
+from fenchel.solvers.pgs import primal_gradient
 
 ROWS, NONZEROS = 20_000, 75
 
@@ -25,12 +25,12 @@ def rows_of(n: int) -> tuple[sp.csr_array, np.ndarray]:
 
 def ours(problem: fl.Problem) -> float:
     """Seconds a step, the best of several passes."""
-    game = Game(problem, batch=1, sampling="sequential", rng=np.random.default_rng(0), start=None, certify=False)
-    player, times = first_player(problem, None, 1.0), []
+    loop = OnlineLoop(problem, batch=1, sampling="sequential", rng=np.random.default_rng(0), start=None, certify=False)
+    rule, times = primal_gradient(problem, None, 1.0), []
     rows = problem.sample()
     for _ in range(4):
         clock = time.perf_counter()
-        game.play(rows, player, rows.order)
+        loop.run(rows, rule, rule.weights, rows.order)
         times.append((time.perf_counter() - clock) / ROWS)
     return min(times[1:])
 

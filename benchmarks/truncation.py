@@ -15,21 +15,21 @@ from steps import rows_of
 
 import fenchel as fl
 from fenchel.solvers import smidas, truncgrad
-from fenchel.solvers._online.online_loop import Game
+from fenchel.solvers._online.online_loop import OnlineLoop
 
 L1 = 1e-5
-ROUNDS = 5000
+STEPS = 5000
 PASSES = (1, 3, 10, 30, 100)
 
 
-def seconds_a_step(problem: fl.Problem, player: Any) -> float:
+def seconds_a_step(problem: fl.Problem, rule: Any) -> float:
     """The best of several runs."""
-    game = Game(problem, batch=1, sampling="sequential", rng=np.random.default_rng(0), start=None, certify=False)
+    loop = OnlineLoop(problem, batch=1, sampling="sequential", rng=np.random.default_rng(0), start=None, certify=False)
     rows, times = problem.sample(), []
     for _ in range(4):
         clock = time.perf_counter()
-        game.play(rows, player, rows.order[:ROUNDS])
-        times.append((time.perf_counter() - clock) / ROUNDS)
+        loop.run(rows, rule, rule.weights, rows.order[:STEPS])
+        times.append((time.perf_counter() - clock) / STEPS)
     return min(times[1:])
 
 
@@ -41,9 +41,9 @@ def steps() -> None:
         n, d, w = problem.n, problem.density, np.ones(problem.n)
         product = best(lambda p=problem, w=w: p.predict(w)) / problem.m
         sweep = best(lambda w=w: np.abs(w, out=w))
-        lazy = seconds_a_step(problem, truncgrad.first_player(L1, 0.0 * w, 0.1))
+        lazy = seconds_a_step(problem, truncgrad.first_rule(L1, 0.0 * w, 0.1))
         order = max(2, math.ceil(2 * math.log(n)))
-        mirror = seconds_a_step(problem, smidas.first_player(L1, order, 0.0 * w, 0.1))
+        mirror = seconds_a_step(problem, smidas.first_rule(L1, order, 0.0 * w, 0.1))
         rows.append([name, 1e6 * lazy, 1e9 * lazy / d, lazy / product, 1e6 * mirror, 1e9 * mirror / n, mirror / product, mirror / sweep])
     columns = ["rows", "truncgrad µs", "ns a non-zero", "passes of X@w", "smidas µs", "ns a feature", "passes of X@w", "sweeps of np.abs"]
     show("One step, logistic loss", columns, rows)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import fenchel as fl
-from fenchel.solvers._online.strength_search import AVERAGED_FROM, EXPONENTS
+from fenchel.solvers._online.candidates import EXPONENTS
+from fenchel.solvers._online.strength_search import AVERAGED_FROM
 from tests import naive
 from tests.data import signed_rows
 

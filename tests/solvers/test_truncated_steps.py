@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 import fenchel as fl
-from fenchel.solvers._online.truncated_steps import ETA, WINDOW
-from fenchel.solvers.smidas import NORM, first_player, mirrored, whole_power
+from fenchel.solvers._online.truncated_steps import FIRST_WINDOW
+from fenchel.solvers.smidas import first_rule, mirrored, whole_power
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 TEXT = {"m": 120, "n": 90, "nonzeros": 8, "seed": 3}
@@ -124,7 +124,7 @@ def test_a_result_is_a_start_that_goes_on(text, solver, options):
     half = fl.minimize(problem, solver, tol=0.0, max_passes=12, **options)
     rest = fl.minimize(problem, solver, tol=0.0, max_passes=11, start=half, seed=9, **options)
     close(rest.iterate.w, straight.iterate.w)
-    assert rest.iterate.state["now"][ETA] == straight.iterate.state["now"][ETA]
+    assert rest.iterate.state["eta"] == straight.iterate.state["eta"]
 
 
 def test_whole_powers():
@@ -136,15 +136,16 @@ def test_whole_powers():
 @pytest.mark.parametrize("small", [1e-15, 1e-100, 1e-290])
 def test_when_the_largest_goes_the_others_are_still_there(small):
     """Relative to what was the largest, every power of the rest is too small for floating point."""
-    player = first_player(1e-300, 22.0, np.zeros(3), 1.0)
-    player.shift(0, 1.0)
-    player.shift(2, small)
-    player.end()
-    assert player.now[NORM] == pytest.approx(1.0)
-    player.shift(0, -1.0)
-    player.end()
-    assert player.now[NORM] == pytest.approx(small)
-    assert player.factor() * player.raw(2) == pytest.approx(small)
+    rule = first_rule(1e-300, 22.0, np.zeros(3), 1.0)
+    weights = rule.weights
+    weights.shift(0, 1.0)
+    weights.shift(2, small)
+    rule.finish_step()
+    assert weights.state.norm == pytest.approx(1.0)
+    weights.shift(0, -1.0)
+    rule.finish_step()
+    assert weights.state.norm == pytest.approx(small)
+    assert weights.factor() * weights.raw(2) == pytest.approx(small)
 
 
 @pytest.mark.slow
@@ -220,7 +221,7 @@ def mean_excess(problem, solver, best, T, seeds=12, **options):
     """E P(w_o) − P(w*), and the η that was used."""
     options = {"tol": 0.0, "max_passes": T // problem.m, "sampling": "replacement", "predictor": "random", **options}
     results = [fl.minimize(problem, solver, seed=seed, **options) for seed in range(seeds)]
-    return np.mean([problem.objective(r.iterate.w) for r in results]) - best, results[0].iterate.state["now"][ETA]
+    return np.mean([problem.objective(r.iterate.w) for r in results]) - best, results[0].iterate.state["eta"]
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -253,7 +254,7 @@ def test_the_theorems_eta_is_that_of_the_smaller_bound(solver, loss, smaller):
     for T, norm in [(300, 4.0), (10**6, 0.5), (10 * problem.m, problem.objective_at_zero / 0.02)]:
         given = {"norm": norm, "steps": T} if 10 * problem.m != T else {}  # the last are the defaults
         result = fl.minimize(problem, solver, tol=0.0, max_passes=1, eta="theorem", **given)
-        assert result.iterate.state["now"][ETA] == pytest.approx(smaller(Bound(problem, solver, T, norm))[1], rel=1e-9)
+        assert result.iterate.state["eta"] == pytest.approx(smaller(Bound(problem, solver, T, norm))[1], rel=1e-9)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -286,11 +287,11 @@ def test_eta_falls_where_only_noise_is_left_and_not_before(solver):
     noisy, calm = 1.0, 1e-4
     falling = fl.minimize(problem, solver, tol=0.0, max_passes=640, eta=noisy, schedule="decreasing")
     constant = fl.minimize(problem, solver, tol=0.0, max_passes=640, eta=noisy)
-    assert constant.iterate.state["now"][ETA] == noisy
-    assert noisy * WINDOW / (640 * problem.m) <= falling.iterate.state["now"][ETA] < 0.2 * noisy
+    assert constant.iterate.state["eta"] == noisy
+    assert noisy * FIRST_WINDOW / (640 * problem.m) <= falling.iterate.state["eta"] < 0.2 * noisy
     assert problem.objective(falling.iterate.w) < problem.objective(constant.iterate.w)
     slow = fl.minimize(problem, solver, tol=0.0, max_passes=40, eta=calm, schedule="decreasing")
-    assert slow.iterate.state["now"][ETA] == calm
+    assert slow.iterate.state["eta"] == calm
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -357,7 +358,7 @@ def test_a_stream_is_the_same_rows_in_memory(text, solver, options):
     assert read.status == "exhausted"
     close(read.w, last(fl.Problem(X, y, fl.Logistic(), fl.L1(0.003)), solver, passes=20, **options), 1e-11)
     if "schedule" in options:
-        assert read.iterate.state["now"][ETA] < noisy
+        assert read.iterate.state["eta"] < noisy
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

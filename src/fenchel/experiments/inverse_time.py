@@ -34,8 +34,8 @@ from fenchel.losses import losses
 from fenchel.problems.objective import Chunk
 from fenchel.problems.problem import Problem
 from fenchel.regularizers import SquaredLp
-from fenchel.solvers._online.online_loop import Game
-from fenchel.solvers.pgs import first_player
+from fenchel.solvers._online.online_loop import OnlineLoop
+from fenchel.solvers.pgs import primal_gradient
 
 GROWTH = 1.05  # weights are looked at whenever the rows have grown by as much
 FIRST = 100  # rows before the first look
@@ -116,15 +116,15 @@ def run_once(problem: Problem, test: tuple[Any, np.ndarray], accuracy: float, si
     run = Steps(problem, seed)
     look, found = FIRST, 0.0
     limit = min(limit, MOST_PASSES * problem.m)
-    while found < accuracy and run.played < limit:
-        run.go_on(rows, look - run.played)
+    while found < accuracy and run.taken < limit:
+        run.go_on(rows, look - run.taken)
         look = math.ceil(GROWTH * look)
         found = float(np.mean(np.where(test[0] @ run.weights() > 0.0, 1.0, -1.0) == test[1]))
         size.best = max(size.best, found)
-    size.iterations.append(float(run.played) if found >= accuracy else math.inf)
+    size.iterations.append(float(run.taken) if found >= accuracy else math.inf)
     clock = time.perf_counter()
     if found >= accuracy:
-        Steps(problem, seed).go_on(rows, run.played)
+        Steps(problem, seed).go_on(rows, run.taken)
     size.seconds.append(time.perf_counter() - clock if found >= accuracy else math.inf)
 
 
@@ -132,19 +132,19 @@ class Steps:
     """Steps of pgs on rows drawn with replacement, as in Figure 1; some neighbours at a time, for rows were shuffled before."""
 
     def __init__(self, problem: Problem, seed: int) -> None:
-        self.problem, self.rng, self.played = problem, np.random.default_rng(seed), 0
-        self.game = Game(problem, batch=1, sampling="replacement", rng=self.rng, start=None, certify=False)
-        self.player = first_player(problem, None, 1.0)
+        self.problem, self.rng, self.taken = problem, np.random.default_rng(seed), 0
+        self.loop = OnlineLoop(problem, batch=1, sampling="replacement", rng=self.rng, start=None, certify=False)
+        self.rule = primal_gradient(problem, None, 1.0)
 
     def go_on(self, rows: Chunk, steps: int) -> None:
         """Take some more steps."""
         starts = self.rng.integers(self.problem.m, size=-(-steps // NEIGHBOURING))
         drawn = (starts[:, None] + np.arange(NEIGHBOURING)).ravel()[:steps] % self.problem.m
-        self.played += self.game.play(rows, self.player, drawn)
+        self.taken += self.loop.run(rows, self.rule, self.rule.weights, drawn)
 
     def weights(self) -> np.ndarray:
         """w after the steps so far."""
-        return np.asarray(read_weights(self.player))
+        return np.asarray(read_weights(self.rule.weights))
 
 
 def verdict(sizes: list[Size], accuracy: float) -> str:
