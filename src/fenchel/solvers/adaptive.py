@@ -6,7 +6,7 @@ online and batch learning*, ICML 2009, equation (4): the steps of Algorithm 1 on
     τ_t = ½(√((λ_{1:t} + τ_{1:t−1})² + 8G_t²/(3R²)) − (λ_{1:t} + τ_{1:t−1})),   η_t = 1/(λ_{1:t} + τ_{1:t})
 
 balances what the added curvature costs against what it saves. ``proximal`` centres the added term at w_t in place of 0, which
-costs less. G_t is the norm of the subgradient met. R is a guess of ‖w*‖, by default 50 natural lengths
+costs less. G_t is the norm of the subgradient. R is a guess of ‖w*‖, by default 50 natural lengths
 (:func:`~fenchel.solvers._online.subgradient_descent.natural_length`): the theory's √(P(0)/λ) makes steps far too long where λ is small.
 """
 

@@ -8,7 +8,7 @@ a small R to begin with, which grows when ‖w‖ comes near it.
                      2R/G long: they can cross the new R at once, and R then runs away to 1/√λ.
     rule="robust"    (default) nothing is forgotten: R follows the largest ‖w‖ so far, from 10 natural lengths on, and τ_{1:t} is
                      scaled by R_old/R_new, to what it would be had the new R been used from the first step; G_t is the norm
-                     of the subgradient met, and R/2 stands for R in τ_t. Steps are then about R/√(2ΣG²) long where λ is
+                     of the subgradient, and R/2 stands for R in τ_t. Steps are then about R/√(2ΣG²) long where λ is
                      small, as in DoG (Ivgi, Hinder & Carmon 2023), and do not depend on the scale of the rows.
 
 With ``epsilon`` = 0, as in the paper's experiments, a run goes on until its driver stops it. With ``epsilon`` > 0 a phase ends

@@ -12,7 +12,7 @@ with regret at most ½ Σ_t [4τ_t R² + G_t²/(λ_{1:t} + τ_{1:t})] for ‖w*�
     tau="single"   τ_1 = τ and no other, which is where the bound is smallest (Proposition 1), for λ_t = λ, G_t = G and a
                    known number of steps: τ minimises 2τR² + ½ Σ_t G²/(λt + τ)
 
-G_t is the norm of the subgradient met (for "single", its bound over the data). R is a guess of ‖w*‖: 20 natural lengths
+G_t is the norm of the subgradient (for "single", its bound over the data). R is a guess of ‖w*‖: 20 natural lengths
 (:func:`~fenchel.solvers._online.subgradient_descent.natural_length`) unless given. The theory's √(P(0)/λ) makes steps far too
 long where λ is small; ``optimistic`` increases R as needed.
 """

@@ -5,7 +5,7 @@
 The update rule says how long the step along −g_t is and what else happens to w (:mod:`.protocols`), so that one kernel serves
 all methods. A step touches only the entries of the rows drawn.
 
-The derivatives met are a dual point: α_i, the mean of −φ' over the visits to row i, gives the lower bound D(α), whose
+The derivatives computed on the way are a dual point: α_i, the mean of −φ' over the visits to row i, gives the lower bound D(α), whose
 distance from the optimum the regret bounds. It certifies losses that are not smooth, where −φ' at w alone is a poor dual point.
 """
 
@@ -51,7 +51,7 @@ class LabelledRows(NamedTuple):
 
 @compiled
 class StepRecord(NamedTuple):
-    """What the loop writes down about the rows that it meets."""
+    """What the loop writes down about the rows that it reads."""
 
     counters: Any
     evaluate: bool  # whether rows are evaluated before they are learnt from
@@ -90,9 +90,9 @@ def natural_length(counters):
 
 
 @kernel
-def run_steps(data, loss, outputs, rule, weights, order, batch, met):
+def run_steps(data, loss, outputs, rule, weights, order, batch, seen):
     """Steps of ``batch`` rows each, on ``weights``: those of the rule, or averages around them. How many rows, until the rule paused."""
-    rows, y, s, counters, gradients = data.rows, data.y, data.s, met.counters, met.gradients
+    rows, y, s, counters, gradients = data.rows, data.y, data.s, seen.counters, seen.gradients
     derivatives = outputs.empty(min(batch, order.shape[0]))
     for first in range(0, order.shape[0], batch):
         last = min(first + batch, order.shape[0])
@@ -102,17 +102,17 @@ def run_steps(data, loss, outputs, rule, weights, order, batch, met):
             i = order[first + b]
             counters.rows += 1.0
             counters.accesses += rows.count(i)
-            if rule.needs_loss_at_zero() or met.evaluate:
+            if rule.needs_loss_at_zero() or seen.evaluate:
                 add_at_zero(counters, loss, outputs, y[i], s[i], rule.gradient_norm(i, s[i]))
             z = outputs.predict(rows, i, weights)
             g = outputs.derivative(loss, z, y[i])
-            if met.evaluate:
+            if seen.evaluate:
                 add_loss(counters, loss, outputs, z, g, y[i], s[i])
                 if gradients.v.shape[0] > 0:
                     outputs.add(rows, i, -s[i], g, gradients)
-            if met.visits.shape[0] > 0:
-                met.derivatives[i] -= g
-                met.visits[i] += 1.0
+            if seen.visits.shape[0] > 0:
+                seen.derivatives[i] -= g
+                seen.visits[i] += 1.0
             derivatives[b] = g
             G += rule.gradient_norm(i, s[i] * outputs.norm(g))
         step = rule.step_size(G / k, counters.loss_at_zero / counters.rows, natural_length(counters)) / k
@@ -131,7 +131,7 @@ class OnlineLoop:
     """The steps of one run: where rows come from, what was counted, and the certificate that follows.
 
     ``problem`` is a :class:`fenchel.Problem` or a :class:`fenchel.Stream`; both hand out their rows in chunks. ``certify``
-    keeps the derivatives met where they make the certificate.
+    stores the derivatives where they make the certificate.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class OnlineLoop:
             del chunk  # before the next is asked for, so that no two are held
 
     def _forget_early_derivatives(self) -> None:
-        """Derivatives are averaged over the passes since the last power of two: early ones were met far from the minimum."""
+        """Derivatives are averaged over the passes since the last power of two: early ones were computed far from the minimum."""
         if self.visits.size and self.total_passes & (self.total_passes - 1) == 0 and self.total_passes > 1:
             self.derivatives[:] = 0.0
             self.visits[:] = 0.0
@@ -175,8 +175,8 @@ class OnlineLoop:
         """Steps on these rows of the chunk; how many rows, until the rule paused."""
         self.passes = chunk.passes
         data = LabelledRows(chunk.design.rows, chunk.y, chunk.s)
-        met = StepRecord(self.counters, self.evaluate, self.derivatives, self.visits, Plain(self.gradients))
-        return int(run_steps(data, self.problem.loss, self.outputs, rule, weights, order, self.batch, met))
+        seen = StepRecord(self.counters, self.evaluate, self.derivatives, self.visits, Plain(self.gradients))
+        return int(run_steps(data, self.problem.loss, self.outputs, rule, weights, order, self.batch, seen))
 
     def iterate(self, w: np.ndarray, state: dict[str, Any]) -> Iterate:
         """What the solver yields: w, with the certificate of the steps so far."""
