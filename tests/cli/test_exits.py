@@ -77,7 +77,7 @@ def test_bad_usage_has_the_same_exit_code(words, at_home):
 
 
 def test_an_error_of_our_own_asks_for_a_report(at_home, monkeypatch, tmp_path):
-    monkeypatch.setattr("fenchel.cli.inputs.to_learn_from", lambda *_: 1 / 0)
+    monkeypatch.setattr("fenchel.cli.inputs.read_training_rows", lambda *_: 1 / 0)
     result = fenchel("train", "train.csv", "--model", tmp_path / "m.fenchel", code=1)
     assert "ZeroDivisionError" in result.stderr
     assert "fenchel --debug" in result.stderr

@@ -90,7 +90,7 @@ def test_an_interrupt_lost_in_a_callback_comes_again():
         for _ in range(1000):
             time.sleep(0.01)
 
-    with exits.interrupts_kept(), pytest.raises(KeyboardInterrupt):
+    with exits.resend_lost_interrupts(), pytest.raises(KeyboardInterrupt):
         work()
 
 

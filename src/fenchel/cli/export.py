@@ -1,4 +1,4 @@
-"""``fenchel export``: a model for other programs."""
+"""``fenchel export``: write a model in a format of another program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def command(
     output: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
     format: Annotated[str, typer.Option(help="onnx, liblinear or vw.")] = "onnx",
 ) -> None:
-    """Write a model as ONNX, as liblinear's text or for Vowpal Wabbit.
+    """Write a model as ONNX, as a liblinear model file or as a Vowpal Wabbit model.
 
     Example: fenchel export text.fenchel text.model --format liblinear
     """
