@@ -22,7 +22,7 @@ def labels_as_classes(model: Any, y: np.ndarray) -> np.ndarray:
         return np.array([str(label(value)) for value in y])
     if classes.dtype.kind not in "UO" and y.dtype.kind in "UO":
         raise InputError(
-            f"The labels are text, such as {str(y[0])!r}, and the model's classes numbers, such as {label(classes[0])}: give numeric labels."
+            f"The labels are text, such as {str(y[0])!r}, and the classes numbers, such as {label(classes[0])}: give numeric labels."
         )
     return y
 

@@ -75,12 +75,8 @@ class ParsedFile:
         self.pieces = self.lines = 0
         self.fault: Fault | None = None
         self.lowest, self.highest, self.highest_line = HIGHEST_INDEX, -1, 0
-        self.labels, self.ends, self.label_ends, self.qids = (
-            GrowingArray(np.float64),
-            GrowingArray(np.int64),
-            GrowingArray(np.int64),
-            GrowingArray(np.int64),
-        )
+        self.labels, self.ends = GrowingArray(np.float64), GrowingArray(np.int64)
+        self.label_ends, self.qids = GrowingArray(np.int64), GrowingArray(np.int64)
         self.indices, self.values = GrowingArray(np.int32), GrowingArray(rules.dtype)
 
     def add(self, number: int, piece: Piece, share: float) -> None:
