@@ -1,9 +1,9 @@
-"""Structured prediction on real tasks: held-out figures, speeds, and bundle methods under weak regularization
+"""Structured prediction on real tasks: held-out scores, speeds, and bundle methods for weak regularization
 
     python benchmarks/structured.py                 every task
     python benchmarks/structured.py ocr mq2008      some of them
 
-The data are read from $FENCHEL_DATA/structured; a task whose data are not there says so.
+The data are read from $FENCHEL_DATA/structured; a task whose data are missing reports this.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TASKS = {
 
 
 def main(names: list[str]) -> None:
-    """Run the tasks of these names, or all."""
+    """Run the tasks with these names, or all."""
     unknown = [name for name in names if name not in TASKS]
     if unknown:
         sys.exit(f"There is no task {unknown[0]!r}: there are {', '.join(TASKS)}.")
