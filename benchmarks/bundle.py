@@ -62,7 +62,11 @@ def programme() -> None:
             times[name], value[name] = best(action), h @ found - found @ G @ found / (2 * l2)
         off = (f"{times[k] / times['fenchel']:.0f} ({value[k] - value['fenchel']:+.0e})" for k in ("DAQP", "quadprog"))
         rows.append([l2, planes, f"{1e3 * times['fenchel']:.3f} ms", *off])
-    show("One step's programme, times of fenchel's (and difference in value)", ["l2", "planes", "fenchel", "DAQP", "quadprog"], rows)
+    show(
+        "Time of the programme, relative to fenchel (and difference in value)",
+        ["l2", "planes", "fenchel", "DAQP", "quadprog"],
+        rows,
+    )
 
 
 def objective(names: tuple[str, ...]) -> None:

@@ -73,8 +73,8 @@ def main() -> None:
                 kind = f"{'CSR' if sp.issparse(X) else 'dense'} {X.dtype}"
                 label = " ".join([solver, *map(str, options.values())])
                 rows.append([kind, label, f"{size:.0f}", f"{extra:.1f}", f"{extra / size:.1%}", f"{max(0.0, vectors):.1f}"])
-    columns = ["data", "solver", "data (MB)", "peak above (MB)", "of the data", "(m+n)-vectors past 10%"]
-    show("Peak memory of a run over the data", columns, rows)
+    columns = ["data", "solver", "data (MB)", "peak above (MB)", "of the data", "(m+n)-vectors beyond 10%"]
+    show("Peak memory of a run beyond the data", columns, rows)
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def main(passes: int = 1) -> None:
                     f"{np.median(ratios):.2f}",
                 ]
             )
-    columns = ["data", "loss", "best of 12 (%)", "auto (%)", "behind: median", "worst", "time, of a single run"]
+    columns = ["data", "loss", "best of 12 (%)", "auto (%)", "behind: median", "worst", "time relative to a single run"]
     show(f"strength='auto', {passes} pass(es), {len(SEEDS)} seeds", columns, rows)
 
 

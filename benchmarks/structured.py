@@ -20,8 +20,8 @@ TASKS = {
     "ocr": "handwritten words, chain against independent letters",
     "conll": "chunking, against python-crfsuite",
     "mq2008": "ranking in five folds",
-    "rna": "RNA folding, half against half",
-    "weak": "bundle methods under weak regularization (Figure 3)",
+    "rna": "RNA folding, trained on one half and tested on the other",
+    "weak": "bundle methods for weak regularization (Figure 3)",
 }
 
 

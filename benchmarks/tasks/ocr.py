@@ -67,7 +67,7 @@ def run() -> None:
     folds, X, Y = load()
     rows = [row(folds, X, Y, loss, on_nine) for on_nine in (False, True) for loss in ("likelihood", "margin")]
     columns = ["trained on", "loss", "letters alone, %", "s to train", "chain, %", "s to train"]
-    show("Handwritten words, letters that are right", columns, rows)
+    show("Handwritten words, correct letters", columns, rows)
 
 
 if __name__ == "__main__":

@@ -84,18 +84,18 @@ def speeds(data: dict[str, list[RnaRecord]]) -> list[list[object]]:
     for loss in LOSSES:
         split = {threads: split_by_work(work, threads) for threads in (1, 2)}
         seconds = [fastest(lambda: loss_and_slope(all_of_them, LOSSES[loss], np.ones(m) / m, split[t], w)) for t in (1, 2)]  # noqa: B023
-        rows.append([f"{loss} of all 151 with its slope, s", *seconds])
+        rows.append([f"{loss} of all 151 with its subgradient, s", *seconds])
     return rows
 
 
 def run() -> None:
     data = halves()
     if data is None:
-        print("S-151 is not in $FENCHEL_DATA/structured: nothing to do.")
+        print("S-151 is not in $FENCHEL_DATA/structured: nothing to run.")
         return
     show("Time to fold (scores drawn at random)", ["what", "one thread", "two threads"], speeds(data))
     rows = [row for loss in GRIDS for row in two_fold(loss, data)]
-    show("S-151, two-fold: learnt from one half, tested on the other", ["method", "means over", "sensitivity", "PPV", ""], rows + PUBLISHED)
+    show("S-151, two-fold: trained on one half, tested on the other", ["method", "means over", "sensitivity", "PPV", ""], rows + PUBLISHED)
 
 
 if __name__ == "__main__":

@@ -64,4 +64,4 @@ def run() -> None:
             for way, values in found.items():
                 rows.append([name, f"{strength:g}", way, *(f"{values[mark - 1]:.4f}" for mark in MARKS), calls_to(values, level)])
     heads = ["data", "l2", "method", *(f"after {mark}" for mark in MARKS), "calls to 90 %"]
-    show("bundle methods under weak regularization: best objective after so many oracle calls", heads, rows)
+    show("bundle methods for weak regularization: best objective by number of oracle calls", heads, rows)

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from fenchel.cli import options as opt
 from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED
-from fenchel.cli.screen import err, out, print_json, say, table
+from fenchel.cli.screen import err, out, print_json, print_message, table
 from fenchel.core.errors import InputError
 
 WARM_UP_ROWS = 300  # rows of the untimed run that compiles a solver's kernels
@@ -87,7 +87,7 @@ def command(
         for name, reason in refused.items():
             out().print(f"{name} needs {reason}.", markup=False)
     if interrupted:
-        say(f"Interrupted: {', '.join(name for name in supported if name not in results)} did not finish.")
+        print_message(f"Interrupted: {', '.join(name for name in supported if name not in results)} did not finish.")
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(DONE if tol == 0.0 or any(result.converged for result in results.values()) else NOT_CERTIFIED)
 

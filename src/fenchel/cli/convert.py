@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.screen import label, say
+from fenchel.cli.screen import label, print_message
 
 
 def command(
@@ -47,6 +47,6 @@ def command(
     if rows.y is not None and rows.y.dtype.kind in "UO" and written == "svmlight":
         classes, codes = np.unique(rows.y, return_inverse=True)
         rows = replace(rows, y=codes)
-        say("Classes: " + ", ".join(f"{k} is {label(name)}" for k, name in enumerate(classes)) + ".")
+        print_message("Classes: " + ", ".join(f"{k} is {label(name)}" for k, name in enumerate(classes)) + ".")
     write(output, rows, format=written)
-    say(f"Wrote {output}: {counted(len(rows), 'row')}, {counted(rows.X.shape[1], 'feature')}.")
+    print_message(f"Wrote {output}: {counted(len(rows), 'row')}, {counted(rows.X.shape[1], 'feature')}.")

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.screen import out, print_json, say, table
+from fenchel.cli.screen import out, print_json, print_message, table
 from fenchel.core.errors import Argument, InputError
 
 KINDS = ("gaussians", "ranking", "rna", "sequences", "text", "wide")
@@ -101,7 +101,7 @@ def make(
         _write_sequences(output, *datasets.make_sequences(rows, **({"words": features} if features else {}), seed=seed))
     else:
         _write_matrix(output, kind, rows, features, seed)
-    say(f"Wrote {output}.")
+    print_message(f"Wrote {output}.")
 
 
 def _write_matrix(output: Path, kind: str, rows: int, features: int | None, seed: int) -> None:

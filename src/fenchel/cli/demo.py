@@ -10,7 +10,7 @@ from fenchel.cli import options as opt
 
 
 def command(
-    rows: Annotated[int, typer.Option(min=100, help="How many documents to generate.")] = 20_000,
+    rows: Annotated[int, typer.Option(min=100, help="Number of documents to generate.")] = 20_000,
     tol: Annotated[
         float, typer.Option(min=1e-10, max=1.0, help="The certified gap to stop at, relative to the objective at w = 0.")
     ] = 1e-3,

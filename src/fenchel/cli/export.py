@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.screen import say
+from fenchel.cli.screen import print_message
 
 
 def command(
@@ -23,4 +23,4 @@ def command(
     from fenchel import export, load
 
     export(load(model), output, format)
-    say(f"Wrote {output}.")
+    print_message(f"Wrote {output}.")

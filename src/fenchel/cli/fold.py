@@ -66,7 +66,7 @@ def train_folder(
     sequences, structures = [record.sequence for record in records], [record.structure for record in records]
     without_structure = next((record.name for record in records if not record.structure), None)
     if without_structure is not None:
-        raise InputError(f"{data}: {without_structure} has no structure to learn from: give a dot-bracket or .bpseq file.")
+        raise InputError(f"{data}: {without_structure} has no structure to train on: give a dot-bracket or .bpseq file.")
     counts = {"sequences": len(sequences), "bases": sum(map(len, sequences))}
     train(estimator, lambda: estimator.fit(sequences, structures), counts, model, as_json, quiet)
 

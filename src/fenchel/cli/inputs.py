@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.cli.screen import label, say
+from fenchel.cli.screen import label, print_message
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice
 
@@ -90,7 +90,7 @@ def _by_name(source: str) -> Data:
     split = split or "train"
     listing = next((known for known in datasets.available() if (known.name, known.split) == (name, split)), None)
     if listing is not None and listing.where is None and listing.source is not None:
-        say(f"Downloading {source} from {listing.source}.")
+        print_message(f"Downloading {source} from {listing.source}.")
     return replace(datasets.load(name, split=split, progress=True), name=source)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 DATA_HELP = (
-    "A file (svmlight text, .csv, .tsv, .parquet or .npz; text may end in .gz, .bz2, .xz), or a data set by name, such as a9a or a9a:test."
+    "A file (svmlight text, .csv, .tsv, .parquet or .npz; text may end in .gz, .bz2, .xz), or the name of a data set: a9a, a9a:test."
 )
 LEARNING, COLUMNS, OUTPUT = "Model", "Tables", "Output"
 

@@ -9,7 +9,7 @@ import typer
 
 from fenchel.cli import options as opt
 from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED
-from fenchel.cli.screen import out, print_json, say, table
+from fenchel.cli.screen import out, print_json, print_message, table
 from fenchel.core.errors import InputError
 
 SHOWN = {"strength": ".4g", "nnz": ",d", "objective": ".6g", "gap": ".1e", "validation_loss": ".6g", "validation_error": ".4f"}
@@ -76,7 +76,7 @@ def command(
         if model is not None:
             out().print(f"The model at strength {found.strengths[found.best]:.4g} is in {model}.", markup=False)
     if len(found) < strengths:
-        say(f"Interrupted: {len(found)} of {strengths} strengths are done.")
+        print_message(f"Interrupted: {len(found)} of {strengths} strengths are done.")
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(DONE if found["converged"].all() or tol == 0.0 else NOT_CERTIFIED)
 

@@ -34,7 +34,7 @@ def err() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
-def say(line: str) -> None:
+def print_message(line: str) -> None:
     """Print a message on standard error, so that standard output holds results only."""
     typer.echo(line, err=True)
 

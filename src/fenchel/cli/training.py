@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 import typer
 
 from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED
-from fenchel.cli.screen import passes, print_facts, print_json, say
+from fenchel.cli.screen import passes, print_facts, print_json, print_message
 
 CERTIFICATE = ("objective", "dual_objective", "gap", "converged", "solver")
 
@@ -90,6 +90,6 @@ def end(facts: dict[str, Any], lines: dict[str, str], model: Path, as_json: bool
     elif not quiet:
         print_facts(lines)
     if facts["interrupted"]:
-        say(f"Interrupted: the best model so far is in {model}.")
+        print_message(f"Interrupted: the best model so far is in {model}.")
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(DONE if facts["converged"] or facts["tol"] == 0.0 else NOT_CERTIFIED)

@@ -93,7 +93,7 @@ class Lines:
         except (AttributeError, OSError):  # not a file on disk
             self.length = 0
         self.lock = threading.Lock()
-        self.taken = self.bytes = 0  # chunks handed out, bytes read
+        self.taken = self.bytes = 0  # chunks taken, bytes read
         self.carried = b""
         self.ended = False
 

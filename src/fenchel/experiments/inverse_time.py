@@ -57,7 +57,7 @@ class Size:
     regularizer: Any
     seconds: list[float] = field(default_factory=list)
     iterations: list[float] = field(default_factory=list)
-    best: float = 0.0  #: the highest accuracy seen
+    best: float = 0.0  #: the highest accuracy of any run
 
     @property
     def median_seconds(self) -> float:

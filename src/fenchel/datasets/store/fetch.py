@@ -82,7 +82,7 @@ def _reason(error: Any) -> str:
     response = getattr(error, "response", None)
     if response is not None:
         return f"the server answered {response.status_code} {response.reason}"
-    return f"{type(error).__name__}: the connection failed or broke off"
+    return f"{type(error).__name__}: the connection failed or was interrupted"
 
 
 @contextlib.contextmanager

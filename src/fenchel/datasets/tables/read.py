@@ -149,9 +149,9 @@ def _blocks(data: Data) -> Iterator[Any]:
     names += ["sample_weight"] if data.sample_weight is not None else []
     if len(set(names)) < len(names):
         raise InputError("Two columns would have the same name: give every feature and the target a different name.")
-    height = max(1, BLOCK // max(n, 1))
-    for first in range(0, max(m, 1), height):
-        rows = slice(first, first + height)
+    block_rows = max(1, BLOCK // max(n, 1))
+    for first in range(0, max(m, 1), block_rows):
+        rows = slice(first, first + block_rows)
         dense = X[rows].toarray() if sp.issparse(X) else X[rows]
         extra = [values[rows] for values in (data.y, data.sample_weight) if values is not None]
         yield pa.table([pa.array(np.ascontiguousarray(column)) for column in [*dense.T, *extra]], names)
