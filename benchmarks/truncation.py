@@ -1,4 +1,4 @@
-"""smidas and truncgrad: what a step costs as features grow, and how dense their weights are where most features are noise."""
+"""smidas and truncgrad: the time of a step as the number of features grows, and the density of their weights if most features are noise."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def steps() -> None:
 
 
 def noise_features(kind: str, m: int, seed: int = 0) -> tuple[Any, np.ndarray]:
-    """Ten features that tell the class and a thousand that do not: section 4.1 of Shalev-Shwartz & Tewari (2011)."""
+    """Ten informative features and a thousand noise features: section 4.1 of Shalev-Shwartz & Tewari (2011)."""
     rng = np.random.default_rng(seed)
     informative = rng.standard_normal((m, 10))
     score = informative @ rng.standard_normal(10)
@@ -71,7 +71,7 @@ def density(l1: float, m: int = 19_020) -> None:
             history = run.history
             at = [int(np.argmin(np.abs(history["passes"] - passes))) for passes in PASSES]
             rows.append([kind, solver, *(f"{history['objective'][k]:.4f} / {int(history['nnz'][k])}" for k in at)])
-    title = f"Objective / weights that are not zero, 10 features and 1,000 of noise, {m:,} rows, logistic loss, l1 = {l1:g}"
+    title = f"Objective / non-zero weights, 10 features and 1,000 noise features, {m:,} rows, logistic loss, l1 = {l1:g}"
     show(title, ["noise", "", *(f"passes: {p}" for p in PASSES)], rows)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fenchel.core.errors import InputError
 from fenchel.core.validation import checked_choice
-from fenchel.datasets.rna_notation import partners_of, told_length
+from fenchel.datasets.rna_notation import partners_of, structure_length
 
 
 class Accuracy(NamedTuple):
@@ -56,7 +56,7 @@ def _agreement(true: Any, predicted: Any, i: int) -> tuple[int, int, int]:
 def _length(true: Any, predicted: Any, places: tuple[str, str]) -> int:
     """How long the sequence is: strings tell for sure, then arrays of partners."""
     both = sorted(zip((true, predicted), places, strict=True), key=lambda given: not isinstance(given[0], str))
-    length = next((found for given, place in both if (found := told_length(given, place)) is not None), None)
+    length = next((found for given, place in both if (found := structure_length(given, place)) is not None), None)
     if length is None:
         raise InputError(f"{places[0]} and {places[1]} are pairs alone: give one of them as a dot-bracket string or an array of partners.")
     return length
