@@ -125,9 +125,9 @@ class CoordinateDescent:
 
     def __init__(self, problem: Problem, start: Iterate | None, beta: str = "column") -> None:
         self.problem = problem
-        self.w = (problem.origin if start is None else start.w).copy()
+        w, z = problem.starting_point(start)
         known = None if start is None else start.state.get("z")
-        self.z = problem.predict(self.w) if known is None else known.copy()
+        self.w, self.z = w.copy(), (z if known is None else known).copy()
         self.accesses = problem.design.nnz * bool(known is None and self.w.any())
         self.columns = problem.design.columns
         self.beta = column_curvatures(problem, beta)
