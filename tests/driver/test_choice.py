@@ -1,14 +1,17 @@
-"""The solver that is chosen automatically solves the problem within its memory."""
+"""The automatic choice of a solver: it solves the problem, fits into memory, and does not depend on who wrote the loss."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
+import scipy.sparse as sp
 from sklearn.datasets import make_regression
 
 import fenchel as fl
 from fenchel.driver.choice import choose
 from fenchel.structured import Chain, Problem
-from tests.data import breast_cancer
+from tests.data import breast_cancer, data
+from tests.own_losses import OwnElasticNet, OwnSquared
 
 
 def test_automatic_choice_solves_ordinary_data_sets():
@@ -32,3 +35,31 @@ def test_mixtures_that_would_not_fit_in_memory_are_not_kept():
     assert choose(problem)[0] == "block-frank-wolfe"
     problem.part_sizes = np.array([10**9])
     assert choose(problem)[0] == "optimistic"
+
+
+PENALTIES = [fl.L2(1e-4), fl.L1(1e-3), fl.L1L2(l1=1e-3, l2=1e-4), fl.SquaredLp(0.1, 1.5)]
+
+
+@pytest.mark.parametrize("shape", ["few columns", "many of both"])
+@pytest.mark.parametrize(
+    ("regularizer", "intercept"), [*((penalty, 0.0) for penalty in PENALTIES), *((penalty, "free") for penalty in PENALTIES[:3])], ids=repr
+)
+def test_a_squared_loss_of_the_user_gets_the_solver_of_the_squared_loss(regularizer, intercept, shape):
+    large = sp.random_array((3000, 4000), density=0.01, rng=np.random.default_rng(0))
+    X, y = data("real") if shape == "few columns" else (large, np.ones(3000))
+    own, known = (fl.Problem(X, y, loss, regularizer, intercept=intercept) for loss in (OwnSquared(), fl.Squared()))
+    assert choose(own) == choose(known)
+
+
+@pytest.mark.parametrize(
+    ("own", "known"),
+    [(OwnElasticNet(l2=0.1), fl.L2(0.1)), (OwnElasticNet(l1=0.05, l2=0.1), fl.L1L2(l1=0.05, l2=0.1))],
+    ids=["ridge", "elastic net"],
+)
+def test_a_penalty_of_the_user_gets_the_solver_of_the_known_one(own, known):
+    X, y = data("binary")
+    for loss in (fl.Logistic(), fl.Hinge()) if known == fl.L2(0.1) else (fl.Logistic(),):
+        problems = [fl.Problem(X, y, loss, regularizer) for regularizer in (own, known)]
+        assert choose(problems[0]) == choose(problems[1])
+        found = [fl.minimize(problem, tol=1e-6) for problem in problems]
+        assert found[0].objective == pytest.approx(found[1].objective, abs=1e-6)

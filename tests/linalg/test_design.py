@@ -116,3 +116,10 @@ def test_weights_in_any_layout_give_the_same_product():
         for same in (np.asfortranarray(W), np.repeat(W, 2, axis=1)[:, ::2]):
             assert Design(stored).matvec(same) == close(X @ W)
         assert Design(stored).rmatvec(np.asfortranarray(X @ W)) == close(X.T @ (X @ W))
+
+
+def test_weights_of_zero_need_no_product(monkeypatch):
+    monkeypatch.setattr(Design, "_product", None)
+    w = np.zeros(N + 1)
+    w[-1] = 2.0
+    assert Design(some_matrix(), 3.0).matvec(w).tolist() == [6.0] * M

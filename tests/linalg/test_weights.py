@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from fenchel.linalg.design import Design
-from fenchel.linalg.rows import rows_add, rows_adds
+from fenchel.linalg.row_kernels import rows_add, rows_adds
 from fenchel.linalg.weights import Plain, read_weights, weights_of
 from fenchel.regularizers import L1L2, L2, Box, Entropy, SquaredLp
 from tests.naive import entropy_link, squared_lp_link

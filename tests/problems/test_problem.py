@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fenchel as fl
-from fenchel.problems.problem import balanced_classes
+from fenchel.problems.intercepts import balanced_classes
 from tests.data import data
 from tests.references import instances, reference
 

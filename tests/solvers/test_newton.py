@@ -7,11 +7,14 @@ import pytest
 import scipy.sparse as sp
 
 import fenchel as fl
+from fenchel.linalg import storage
 from fenchel.linalg.design import Design
 from fenchel.losses import losses
 from fenchel.solvers import solvers
 from fenchel.solvers._second_order.newton_equations import ByColumns, ByProducts, ByRows
+from fenchel.solvers.newton import REFRESHED
 from tests.data import data
+from tests.own_losses import OwnSquared
 from tests.references import optimum
 
 LAYOUTS = {"dense": np.asarray, "fortran": np.asfortranarray, "csr": sp.csr_array, "csc": sp.csc_array, "float32": np.float32}
@@ -46,6 +49,57 @@ def test_ridge_regression_is_one_step(intercept):
     np.testing.assert_allclose(result.coef, w[: X.shape[1]], atol=1e-10)
 
 
+@pytest.mark.parametrize("factor", [1.0, 3.0])
+def test_a_quadratic_loss_of_the_user_is_one_step(factor):
+    X, y = data("real")
+    problems = [
+        fl.Problem(X, y, loss, fl.L2(l2), intercept="free") for loss, l2 in ((fl.Squared(), 0.3), (OwnSquared(factor), 0.3 * factor))
+    ]
+    plain, own = (fl.minimize(problem, "newton", tol=1e-13) for problem in problems)
+    assert len(own.history) == len(plain.history)
+    np.testing.assert_allclose(own.w, plain.w, atol=1e-10)
+
+
+def counted(monkeypatch, **methods):
+    """A dictionary that counts the calls of functions, given with the class or module that holds each."""
+    calls = dict.fromkeys(methods, 0)
+    for name, owner in methods.items():
+        plain = getattr(owner, name)
+
+        def call(*arguments, name=name, plain=plain):
+            calls[name] += 1
+            return plain(*arguments)
+
+        monkeypatch.setattr(owner, name, call)
+    return calls
+
+
+@pytest.mark.parametrize("intercept", [0.0, "free"])
+def test_a_newton_step_makes_one_product_with_x_and_one_with_its_transpose(intercept, monkeypatch):
+    X, y = data("binary")
+    problem = fl.Problem(X, y, fl.Logistic(), fl.L2(1e-3), intercept=intercept)
+    calls = counted(monkeypatch, matvec=Design, rmatvec=Design)
+    found = fl.minimize(problem, "newton", tol=1e-9)
+    evaluations = len(found.history) - 1  # the first is that of the origin, before the solver starts
+    steps = evaluations - 1
+    assert found.converged
+    assert 3 <= steps < REFRESHED
+    assert calls["rmatvec"] == evaluations
+    assert calls["matvec"] <= steps + 2, "one for each step, and at most two at w = 0, which read no entry of X"
+
+
+def test_fitting_an_estimator_checks_x_once_and_multiplies_no_more_than_the_solver(monkeypatch):
+    X, y = data("binary")
+    plain = fl.minimize(fl.Problem(X, y, fl.Logistic(), fl.L2(1.0 / len(y)), intercept="free"), "newton", tol=1e-4)
+    calls = counted(monkeypatch, matvec=Design, rmatvec=Design, _first_nonfinite=storage)
+    model = fl.LogisticRegression().fit(X, y)
+    assert model.solver_ == "newton"
+    evaluations = len(plain.history) - 1
+    assert calls["rmatvec"] <= evaluations
+    assert calls["matvec"] <= evaluations + 1
+    assert calls["_first_nonfinite"] == 0, "scikit-learn has checked X"
+
+
 def test_a_start_far_away_does_no_harm():
     X, y = data("binary")
     for loss in (fl.Logistic(), fl.SquaredHinge(), fl.SmoothHinge(0.5)):
@@ -76,5 +130,5 @@ def test_every_loss_has_solvers_for_a_free_intercept(loss, regularizer):
         result = fl.minimize(problem, name, tol=1e-4, max_passes=20_000)
         assert result.objective - best <= result.gap + 1e-7, name
         assert result.dual_objective <= best + 1e-7, name
-        alone = problem.dual_objective(problem._balanced(result.alpha))
+        alone = problem.dual_objective(problem.balanced(result.alpha))
         assert alone <= best + 1e-7, "a balanced dual point is a feasible one"

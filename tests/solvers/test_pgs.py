@@ -148,10 +148,10 @@ def test_the_squared_loss_gets_its_ball_from_the_loss_at_zero(text):
     assert np.linalg.norm(best.w, 1.5) <= math.sqrt(0.5 * problem.objective_at_zero / strength), "and the ball holds the minimiser"
 
 
-def test_a_loss_without_bounded_slopes_needs_a_domain(text):
+def test_a_loss_without_bounded_derivatives_needs_a_domain(text):
     X, y = text
     with pytest.raises(
-        ValueError, match=r"pgs needs a loss with bounded slopes .a method lipschitz. or a bounded domain, and Squared with L1L2"
+        ValueError, match=r"pgs needs a loss with bounded derivatives .a method lipschitz. or a bounded domain, and Squared with L1L2"
     ):
         fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L1L2(l1=1.0, l2=1.0)), "pgs")
 

@@ -9,13 +9,15 @@ import scipy.sparse as sp
 import fenchel as fl
 from fenchel.solvers._coordinate.reduction import Reduction, reducible
 from tests.data import redundant_columns
+from tests.own_losses import OwnSquared
 
 
+@pytest.mark.parametrize("loss", [fl.Squared(), OwnSquared(), OwnSquared(3.0)], ids=["squared", "own", "own, three times as large"])
 @pytest.mark.parametrize("intercept", [0.0, "free"])
-def test_tall_least_squares_reduce_to_as_many_rows_as_columns(intercept):
+def test_tall_least_squares_reduce_to_as_many_rows_as_columns(intercept, loss):
     X, y = redundant_columns(400, 12, zero=4, twins=(2, 7))
     s = np.random.default_rng(1).uniform(0.0, 2.0, 400)
-    problem = fl.Problem(X, y, fl.Squared(), fl.L1(0.1), intercept=intercept, sample_weight=s)
+    problem = fl.Problem(X, y, loss, fl.L1(0.1), intercept=intercept, sample_weight=s)
     assert reducible(problem, 1e-6)
     small = Reduction(problem)
     assert small.problem.m < 12, "two columns are zero or the same as another"

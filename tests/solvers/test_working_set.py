@@ -1,4 +1,4 @@
-"""Working sets: every engine finds the same minimum, screening drops nothing that matters, certificates hold, free intercepts are free."""
+"""Working sets: all ways to minimise the model agree, screening drops only zero weights, and certificates hold."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 import fenchel as fl
 from fenchel.core.threads import one_thread
 from fenchel.linalg.rows import CsrRows, DenseRows
-from fenchel.linalg.weights import Plain
 from fenchel.problems.problem import Problem
 from fenchel.solvers import working_set as module
-from fenchel.solvers._coordinate import column_products
+from fenchel.solvers._coordinate import column_products, proximal_newton
 from fenchel.solvers._coordinate.dense_model import minimise_by_gram, minimise_by_rows
 from fenchel.solvers._coordinate.gram_matrix import gram
-from fenchel.solvers._coordinate.quadratic_model import QuadraticModel, Residual, minimise_by_columns
+from fenchel.solvers._coordinate.quadratic_model import QuadraticModel, Residual, conjugate_gradients, minimise_by_columns
 from tests.data import labels_for, redundant_columns
+from tests.own_losses import OwnSquared
 from tests.references import penalty as reference_penalty
 from tests.references import scalar_loss
 
@@ -32,14 +32,14 @@ SCALAR = [fl.Squared(), fl.Logistic(), fl.SmoothHinge(0.5), fl.SquaredHinge(), f
 
 def model_of(X, rho, h, w, regularizer, centred, convert):
     """The quadratic model at w as ``minimise_by_columns`` takes it, and its twin: a function of the weights."""
-    lines = convert(X)
+    columns = convert(X)
     total = h.sum() if centred else 0.0
     means = X.T @ h / total if centred else np.zeros(X.shape[1])
     curvature = np.maximum((X**2).T @ h - total * means**2, 1e-300)
     l1, l2 = regularizer.l1, getattr(regularizer, "l2", 0.0)
     which = np.arange(X.shape[1])
     read = np.zeros(1, dtype=np.int64)
-    model = QuadraticModel(lines, Residual(rho.copy(), h), l1, l2, which, curvature, means, total, np.zeros(1), read)
+    model = QuadraticModel(columns, Residual(rho.copy(), h), l1, l2, which, curvature, means, total, np.zeros(1), read)
 
     def value(new):
         d = (X - means) @ (new - w)
@@ -51,7 +51,7 @@ def model_of(X, rho, h, w, regularizer, centred, convert):
 @pytest.mark.parametrize("regularizer", [fl.L1(0.05), fl.L1L2(l1=0.05, l2=0.1)], ids=["l1", "elastic net"])
 @pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize(("m", "n"), [(60, 10), (10, 40)], ids=["tall", "wide"])
-def test_every_engine_minimises_the_same_model(m, n, centred, regularizer):
+def test_all_ways_to_minimise_the_model_agree(m, n, centred, regularizer):
     rng = np.random.default_rng(3)
     X, _ = redundant_columns(m, n)
     h = rng.uniform(0.2, 1.0, m) / m
@@ -64,10 +64,10 @@ def test_every_engine_minimises_the_same_model(m, n, centred, regularizer):
     for convert in stored:
         model, value, means, total = model_of(X, rho, h, w, regularizer, centred, convert)
         new = w.copy()
-        minimise_by_columns(model, new, 1e-13, 0.0, 10_000, True, Residual(np.empty(m), h), Plain(np.empty(m)))
+        minimise_by_columns(model, conjugate_gradients(n, h), new, 1e-13, 0.0, 10_000, True)
         values.append(value(new))
         moved = X @ (new - w) - means @ (new - w)
-        np.testing.assert_allclose(model.residual.v + model.moved[0] * h, rho + h * moved, atol=1e-12, err_msg="ρ is not kept up to date")
+        np.testing.assert_allclose(model.residual.v + model.shift[0] * h, rho + h * moved, atol=1e-12, err_msg="ρ is not kept up to date")
     with one_thread:
         G = gram(np.ascontiguousarray(X.T), np.arange(n), None, h, 2) - total * np.outer(means, means)
         new = w.copy()
@@ -81,7 +81,7 @@ def test_every_engine_minimises_the_same_model(m, n, centred, regularizer):
     assert min(values) < value(w)
 
 
-def test_gram_matrices_are_what_they_say():
+def test_gram_matrices_agree_with_numpy():
     rng = np.random.default_rng(0)
     X, h = rng.standard_normal((5000, 7)), rng.uniform(size=5000)
     columns, left, right = np.ascontiguousarray(X.T), np.array([0, 2, 6]), np.array([1, 5])
@@ -111,7 +111,7 @@ def test_layouts_and_intercepts_lead_to_the_same_certified_optimum(loss, shape):
 
 @pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic(), fl.Huber(0.5)], ids=lambda loss: type(loss).__name__)
 @pytest.mark.parametrize("solver", ["working-set", "cyclic-cd", "fista"])
-def test_a_free_intercept_is_not_penalised(loss, solver):
+def test_an_unpenalised_intercept_is_not_penalised(loss, solver):
     X, score = redundant_columns(40, 6)
     y, l1 = labels_for(loss.labels, score + 3.0), 0.1
     problem = fl.Problem(sp.csr_array(X), y, loss, fl.L1(l1), intercept="free")
@@ -127,14 +127,14 @@ def test_a_free_intercept_is_not_penalised(loss, solver):
     assert found.coef.shape == (6,)
 
 
-def test_a_free_intercept_makes_shifts_of_y_and_of_columns_invisible():
+def test_shifts_of_y_and_of_columns_do_not_change_the_weights_beside_an_unpenalised_intercept():
     X, y = redundant_columns(50, 8)
     base = fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L1(0.1), intercept="free"), tol=1e-12)
     moved = fl.minimize(fl.Problem(X + 7.0, y - 20.0, fl.Squared(), fl.L1(0.1), intercept="free"), tol=1e-12)
     np.testing.assert_allclose(moved.coef, base.coef, atol=1e-6)
 
 
-def test_a_free_intercept_is_balanced_or_refused():
+def test_an_unpenalised_intercept_needs_balanced_dual_points_and_a_separable_penalty():
     X, score = redundant_columns(30, 5)
     y = labels_for("binary", score)
     problem = fl.Problem(X, y, fl.Logistic(), fl.L1(0.05), intercept="free")
@@ -193,7 +193,7 @@ def test_screening_drops_only_what_is_zero_at_the_optimum(loss, monkeypatch):
     scale=st.sampled_from([1e-3, 1.0, 1e3]),
     intercept=st.sampled_from([0.0, "free"]),
 )
-def test_certificates_hold_on_whatever_comes(seed, m, n, loss, strength, l2, scale, intercept):
+def test_certificates_hold_on_random_problems(seed, m, n, loss, strength, l2, scale, intercept):
     rng = np.random.default_rng(seed)
     X = scale * rng.standard_normal((m, n)) * (rng.uniform(size=(m, n)) < 0.6)
     y = rng.standard_normal(m) if loss.labels == "real" else rng.choice([-1.0, 1.0], m)
@@ -210,7 +210,7 @@ def test_certificates_hold_on_whatever_comes(seed, m, n, loss, strength, l2, sca
         assert found.converged, found.message
 
 
-def test_losses_without_curvature_and_with_many_outputs_go_by_coordinate_steps():
+def test_losses_without_curvature_and_with_several_outputs_use_coordinate_steps():
     X, score = redundant_columns(60, 15)
     y = np.digitize(score, [-1.0, 1.0])
     problem = fl.Problem(sp.csr_array(X), y, fl.Softmax(), fl.L1(0.05))
@@ -223,7 +223,7 @@ def test_losses_without_curvature_and_with_many_outputs_go_by_coordinate_steps()
 
     @fl.compiled
     class Own(NamedTuple):
-        """The squared loss, by one who knows no second derivative of it."""
+        """The squared loss without its second derivative."""
 
         def value(self, z, y):
             return 0.5 * (z - y) ** 2
@@ -275,7 +275,7 @@ def test_numbers_of_accesses_are_counted(monkeypatch):
         column_products.column_dots,
         column_products.add_columns,
         column_products.column_squares,
-        module.minimise_by_columns,
+        proximal_newton.minimise_by_columns,
     )
     both = column_products.column_dots_and_squares
 
@@ -304,13 +304,13 @@ def test_numbers_of_accesses_are_counted(monkeypatch):
         ("column_squares", squares, 2),
     ):
         monkeypatch.setattr(column_products, name, count(function, position))
-    monkeypatch.setattr(module, "minimise_by_columns", minimised)
+    monkeypatch.setattr(proximal_newton, "minimise_by_columns", minimised)
     found = fl.minimize(problem, "working-set", tol=1e-8)
     assert found.converged
     assert found.iterate.accesses == read
 
 
-def test_some_rows_that_do_not_stand_for_all_are_not_taken_for_them():
+def test_a_sample_of_rows_that_is_not_representative_is_not_used():
     rng = np.random.default_rng(0)
     X = np.zeros((2000, 2))  # sorted by what the two columns tell apart
     X[:1000, 0], X[1000:, 1] = 1.0, 1.0
@@ -351,3 +351,30 @@ def test_problems_that_share_their_data_can_be_solved_side_by_side():
         results = list(pool.map(lambda l1: fl.minimize(problem.replace(regularizer=fl.L1(l1)), tol=1e-6), [0.5, 0.3, 0.1, 0.05] * 3))
     assert all(result.converged for result in results)
     assert results[0].objective == pytest.approx(results[4].objective, abs=1e-6 * problem.objective_at_zero)
+
+
+@pytest.mark.parametrize("shape", [(400, 12), (30, 60), (200, 100)], ids=["by Gram matrix", "by rows", "by columns"])
+@pytest.mark.parametrize("intercept", [0.0, "free"])
+def test_a_quadratic_loss_of_the_user_takes_the_path_of_the_squared_loss(shape, intercept, monkeypatch):
+    X, y = redundant_columns(*shape)
+    calls = []
+    for name in ("_by_gram", "_by_rows", "_by_columns"):
+        plain = getattr(proximal_newton.ProximalNewton, name)
+
+        def watched(self, *arguments, name=name, plain=plain):
+            calls.append((name, self.is_quadratic))
+            return plain(self, *arguments)
+
+        monkeypatch.setattr(proximal_newton.ProximalNewton, name, watched)
+    found, taken = [], []
+    for loss, l1 in ((fl.Squared(), 0.02), (OwnSquared(), 0.02), (OwnSquared(3.0), 0.06)):
+        calls.clear()
+        found.append(fl.minimize(fl.Problem(X, y, loss, fl.L1(l1), intercept=intercept), tol=1e-9))
+        taken.append(list(calls))
+    assert all(result.converged and result.solver == "working-set" for result in found)
+    assert taken[0] == taken[1]
+    assert taken[0]
+    assert all(is_quadratic for _, is_quadratic in taken[0] + taken[2])
+    assert found[1].passes == found[0].passes
+    np.testing.assert_allclose(found[1].w, found[0].w, atol=1e-12)
+    np.testing.assert_allclose(found[2].w, found[0].w, atol=1e-4)

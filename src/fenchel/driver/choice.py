@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.core.errors import InputError
-from fenchel.losses import Squared
 from fenchel.problems.problem import Problem
 from fenchel.solvers import solvers
 from fenchel.solvers._second_order.newton_equations import has_small_equations
-from fenchel.solvers.declaration import sparse_penalty
+from fenchel.solvers.declaration import is_quadratic, sparse_penalty
 
 SMALL = 100_000  # entries of X
 FEW_WEIGHTS = 10_000  # of a structured model
@@ -70,11 +69,6 @@ def factorisable(problem: Problem) -> bool:
     return bends_slowly(problem) and has_small_equations(problem.design)
 
 
-def quadratic(problem: Problem) -> bool:
-    """A second derivative that is the same everywhere: conjugate gradients solve the problem in one go."""
-    return isinstance(problem.loss, Squared)
-
-
 def several_outputs_and_l1(problem: Problem) -> bool:
     """A loss with one output per class under l1: steps on one feature at a time converge slowly where classes depend on each other."""
     return problem.vector_valued and sparse_penalty(problem) is None
@@ -84,7 +78,7 @@ RULES = (
     Rule("fista", {}, several_outputs_and_l1, "several classes under l1: proximal gradient steps on all weights at once"),
     Rule("working-set", {}, bends_slowly, "l1: coordinate descent and Newton steps on the few columns that matter"),
     Rule("newton", {}, factorisable, "few columns or few rows: second derivatives are cheap, and mind neither scaling nor weak penalties"),
-    Rule("newton", {}, quadratic, "least squares: conjugate gradients need a few dozen products, whatever the strength"),
+    Rule("newton", {}, is_quadratic, "least squares: conjugate gradients need a few dozen products, whatever the strength"),
     Rule("lbfgs", {}, is_small, "small and smooth: quasi-Newton steps cost nothing and do not mind badly scaled columns"),
     Rule("interior-point", {}, small_and_factorisable, "small, with corners: some thirty steps whatever the strength"),
     Rule("sdca", {}, well_conditioned, "strong regularization: plain dual ascent converges in a few passes"),

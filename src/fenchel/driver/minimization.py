@@ -14,7 +14,9 @@ from fenchel.core.validation import is_number
 from fenchel.driver.advice import warn_not_certified
 from fenchel.driver.choice import choose
 from fenchel.driver.progress import progress_bar
-from fenchel.driver.run import Evaluation, Run, StreamRun, as_start, origin_of
+from fenchel.driver.run import Evaluation, Run
+from fenchel.driver.start import as_start, origin_of
+from fenchel.driver.stream_run import StreamRun
 from fenchel.problems.objective import Objective
 from fenchel.problems.result import Iterate, Result
 from fenchel.solvers import Solver, solvers

@@ -111,7 +111,8 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         regularizer, intercept = form.regularizer, form.intercept
         penalty = L2(1.0) if regularizer is None else regularizer
         classes = len(getattr(self, "classes_", ())) or None  # rows of a class may have no weight, or be in another fold
-        bare = Problem(X, y, form.loss, penalty, sample_weight=sample_weight, classes=classes)
+        # scikit-learn has checked X: values that are not finite were refused with its own message.
+        bare = Problem(X, y, form.loss, penalty, sample_weight=sample_weight, classes=classes, check_finite=False)
         bare = bare.replace(regularizer=self._certifiable(bare, regularizer, form.positive))
         if intercept == FREE and not self._takes_free(bare):
             intercept = 1.0

@@ -11,21 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from fenchel.core.threads import available_threads, in_parallel, one_thread
-from fenchel.linalg.rows import (
-    ColumnsWithConstant,
-    CsrRows,
-    DenseRows,
-    RowsWithConstant,
-    csr_rows,
-    rows_add,
-    rows_add_squares,
-    rows_adds,
-    rows_dot,
-    rows_dots,
-    rows_norms,
-    writable,
-)
+from fenchel.linalg.constant_feature import ColumnsWithConstant, RowsWithConstant
+from fenchel.linalg.row_kernels import rows_add, rows_add_squares, rows_adds, rows_dot, rows_dots, rows_norms
+from fenchel.linalg.rows import CsrRows, DenseRows
 from fenchel.linalg.storage import as_storage
+from fenchel.linalg.views import csr_rows, writable
 from fenchel.linalg.weights import Plain
 
 log = logging.getLogger("fenchel")
@@ -44,8 +34,8 @@ class Design:
     [1.0, 5.0]
     """
 
-    def __init__(self, X: Any, intercept: float = 0.0, width: int | None = None) -> None:
-        self.storage = as_storage(X)
+    def __init__(self, X: Any, intercept: float = 0.0, width: int | None = None, check_finite: bool = True) -> None:
+        self.storage = as_storage(X, check_finite)
         self.m, self.width = self.storage.shape
         self.width = self.width if width is None else width  # more than are stored: the others are zero
         self.intercept = float(intercept)
@@ -121,8 +111,8 @@ class Design:
 
     def matvec(self, w: np.ndarray) -> np.ndarray:
         """X·w, for one weight vector or one per output."""
-        if not w.any():
-            return np.zeros((self.m, *w.shape[1:]))
+        if not w[: self.width].any():
+            return np.full((self.m, *w.shape[1:]), self.intercept * w[-1])
         dense = w.ndim == 2 and not sp.issparse(self.storage)
         product = self._blocks(w) if dense else self._product(w[: self.width], forward=not self.stored_by_columns, size=self.m)
         return product + self.intercept * w[-1] if self.intercept else product
@@ -181,7 +171,7 @@ class Design:
     def ranges(self, vectors: Any, count: int) -> list[tuple[int, int]]:
         """Consecutive ranges of rows or columns, one a thread, with about as many entries each."""
         threads = self.threads if self.nnz >= PARALLEL_FROM else 1
-        if isinstance(vectors, CsrRows):
+        if hasattr(vectors, "indptr"):
             marks = np.searchsorted(vectors.indptr, np.linspace(0, vectors.indptr[-1], threads + 1)[1:-1])
         else:
             marks = np.linspace(0, count, threads + 1)[1:-1].astype(np.int64)

@@ -1,6 +1,6 @@
-"""What X may be: a NumPy array or a SciPy sparse matrix, checked once, copied only where its layout forces it.
+"""The storage of X: a NumPy array or a SciPy sparse matrix, checked once, copied only where its layout forces it
 
-Kernels read without checking bounds, so whatever is damaged, masked or not finite is refused here, with its place.
+Kernels read without checking bounds, so that a damaged, masked or non-finite matrix is refused here, with the position of the fault.
 """
 
 from __future__ import annotations
@@ -18,9 +18,14 @@ INT32_MAX = 2**31 - 1
 NOT_NUMBERS = "X must hold real numbers: encode text, dates and categories as numeric columns first."
 
 
-def as_storage(X: Any) -> Any:
-    """X as an array in C or Fortran order, or a canonical CSR or CSC matrix, of float32 or float64."""
+def as_storage(X: Any, check_finite: bool = True) -> Any:
+    """X as an array in C or Fortran order, or a canonical CSR or CSC matrix, of float32 or float64.
+
+    ``check_finite=False`` skips the search for values that are not finite, for an X that has been checked already.
+    """
     storage = _sparse_storage(X) if sp.issparse(X) else _dense_storage(X)
+    if check_finite:
+        _check_finite(storage)
     m, n = storage.shape
     if m == 0 or n == 0:
         raise InputError(f"X has no {'rows' if m == 0 else 'columns'} (its shape is {m} x {n}): nothing can be learnt from it.")
@@ -44,10 +49,6 @@ def _dense_storage(X: Any) -> np.ndarray:
     if not (values.flags.c_contiguous or values.flags.f_contiguous):
         log.debug("X is a strided view; kernels need C or Fortran order: copying %d values.", values.size)
         values = np.ascontiguousarray(values)
-    bad = _first_nonfinite(values)
-    if bad is not None:
-        i, j = bad
-        raise InputError(f"X[{i}, {j}] is {values[i, j]}: replace or drop values that are not finite before fitting.")
     return values
 
 
@@ -75,7 +76,7 @@ def _sparse_storage(X: Any) -> Any:
         log.debug("X is %s; kernels need float32 or float64: copying %d values.", X.dtype, X.nnz)
         X = X.astype(np.float64)
     if not (X.indices.dtype.isnative and X.indptr.dtype.isnative):
-        log.debug("X has indices of another machine's byte order: copying %d values.", X.nnz)
+        log.debug("X has indices in the byte order of another machine: copying %d values.", X.nnz)
         native = X.indices.dtype.newbyteorder("=")
         X = type(X)((X.data, X.indices.astype(native), X.indptr.astype(native)), shape=X.shape)
     _check_indices(X)
@@ -83,13 +84,22 @@ def _sparse_storage(X: Any) -> Any:
         log.debug("X has unsorted or repeated indices; kernels need them sorted and unique: copying %d values.", X.nnz)
         X = X.copy()
         X.sum_duplicates()
-    bad = _first_nonfinite(X.data[: X.indptr[-1]])
-    if bad is not None:
-        entry = bad[0]
-        i, j = int(np.searchsorted(X.indptr, entry, side="right")) - 1, int(X.indices[entry])
-        i, j = (i, j) if X.format == "csr" else (j, i)
-        raise InputError(f"X[{i}, {j}] is {X.data[entry]}: replace or drop values that are not finite before fitting.")
     return X
+
+
+def _check_finite(storage: Any) -> None:
+    """Refuse NaN and infinity, with their position."""
+    sparse = sp.issparse(storage)
+    bad = _first_nonfinite(storage.data[: storage.indptr[-1]] if sparse else storage)
+    if bad is None:
+        return
+    if sparse:
+        entry = bad[0]
+        value, position = storage.data[entry], (int(np.searchsorted(storage.indptr, entry, side="right")) - 1, int(storage.indices[entry]))
+        i, j = position if storage.format == "csr" else position[::-1]
+    else:
+        value, (i, j) = storage[bad], bad
+    raise InputError(f"X[{i}, {j}] is {value}: replace or drop values that are not finite before fitting.")
 
 
 def _check_indices(X: Any) -> None:
@@ -105,7 +115,7 @@ def _check_indices(X: Any) -> None:
 
 
 def _first_nonfinite(values: np.ndarray) -> tuple[int, ...] | None:
-    # A sum is finite unless something in it is not (or it overflows): no temporary array in the ordinary case.
+    # A finite sum proves that every term is finite, without a temporary array; an infinite one may also be an overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)):
             return None

@@ -19,6 +19,10 @@ class Squared(NamedTuple):
     def labels(self):
         return "real"
 
+    @property
+    def is_quadratic(self):
+        return True
+
     def value(self, z, y):
         return 0.5 * (z - y) ** 2
 

@@ -1,4 +1,4 @@
-"""mean loss + Ω(w): the parts of an objective that do not depend on where the rows are, in memory or in a stream."""
+"""mean loss + Ω(w): the parts of an objective that are the same for rows in memory and for rows in a stream"""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from fenchel.problems.sums import (
 )
 from fenchel.regularizers import regularizers
 
-FAR = 10.0  # gaps this many times the one wanted are not worth a search for the best c
-PIECE = 1 << 18  # rows handed out at a time at most, so that limits and interrupts are heard in time
-SCALING_STEPS = 12  # evaluations of D(cα) spent on finding the best c
+FAR = 10.0  # the best c is searched only for gaps within this factor of the wanted gap
+PIECE = 1 << 18  # most rows in a chunk: time limits and interrupts are checked between chunks
+SCALING_STEPS = 12  # most evaluations of D(cα) in the search for the best c
 
 
 class Chunk(NamedTuple):
-    """Rows to play on, and in which order."""
+    """Rows to process, and in which order."""
 
     design: Design | Any  #: the rows, or the examples of a structured problem
     y: np.ndarray
     s: np.ndarray  #: weights of the rows, with mean 1
     order: np.ndarray
-    passes: float = 0.0  #: passes made once this chunk is done
+    passes: float = 0.0  #: passes made after this chunk
 
 
 class Objective:
-    """A loss and a regularizer on weights of a known shape: what does not depend on where the rows are."""
+    """A loss and a regularizer on weights of a known shape."""
 
     loss: Any
     regularizer: Any
@@ -55,9 +55,9 @@ class Objective:
     n: int  #: features, the intercept included
     outputs: int  #: K for K classes, else 1
     intercept: float  #: the constant feature, 0 without one
-    free = False  #: whether the constant feature is an intercept that is not penalised
+    free = False  #: whether the constant feature is an unpenalised intercept
     in_memory = True  #: whether rows can be read again
-    structured = False  #: whether outputs are structures, and a loss comes of decoding an example in place of multiplying a row
+    structured = False  #: whether outputs are structures: a loss then decodes an example where it would multiply a row
 
     def __init__(self, loss: Any, regularizer: Any, intercept: float) -> None:
         self.loss = checked_part(loss, "loss", ("value", "derivative"), losses())
@@ -69,7 +69,7 @@ class Objective:
 
     @property
     def penalised(self) -> Any:
-        """The regularizer of the weights that have one."""
+        """The regularizer of the penalised weights."""
         return self.regularizer.penalty if self.free else self.regularizer
 
     @property
@@ -82,11 +82,13 @@ class Objective:
         """The shape of w: (n,), or (n, K) for K classes."""
         return (self.n, self.outputs) if self.vector_valued else (self.n,)
 
-    def slopes(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def negative_derivatives(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
         """−φ'(z_i, y_i), one row of K numbers each for a multiclass loss."""
         out = np.empty_like(z)
         (negative_vector_derivatives if self.vector_valued else negative_derivatives)(self.loss, z, y, out)
         return out
+
+    slopes = negative_derivatives  # the former name, still used by the online solvers
 
     def penalty(self, w: np.ndarray) -> float:
         """Ω(w)"""
@@ -111,7 +113,7 @@ class Objective:
         return read_weights(weights_of(self.regularizer, v.reshape(-1))).reshape(v.shape)
 
     def penalty_conjugate(self, v: np.ndarray, objective: float = math.inf) -> float:
-        """Ω*(v), or its value over the w that can still be optimal, where that is smaller."""
+        """Ω*(v), or the same maximum over the w whose objective is at most the given one, where Ω*(v) is infinite."""
         exact = float((sum_conjugate_terms if self.regularizer.separable else whole_conjugate)(self.regularizer, v))
         if math.isfinite(exact) or not math.isfinite(objective) or self.penalised.strong_convexity() > 0.0:
             return exact
@@ -133,33 +135,48 @@ class Objective:
     @cached_property
     def objective_at_zero(self) -> float:
         """P(0): the scale of every tolerance. (P at the nearest feasible point where 0 is outside the domain of Ω.)"""
-        return self.objective(self.origin)
+        return self.objective(self.origin, self.origin_predictions)
 
-    def objective(self, w: np.ndarray) -> float:
-        """P(w)"""
+    @cached_property
+    def origin_predictions(self) -> Any:
+        """X·w at the origin, computed once because most runs start there."""
+        return self.predict(self.origin)
+
+    def starting_point(self, start: Any) -> tuple[np.ndarray, Any]:
+        """The weights and the predictions of a start, an iterate or None for the origin; neither may be changed in place."""
+        if start is None:
+            return self.origin, self.origin_predictions
+        return start.w, self.predict(start.w) if start.z is None else start.z
+
+    def objective(self, w: np.ndarray, z: Any = None) -> float:
+        """P(w), given z = predict(w) if it is known already."""
+        raise NotImplementedError
+
+    def predict(self, w: np.ndarray) -> Any:
+        """What every loss depends on: the predictions X·w."""
         raise NotImplementedError
 
     @cached_property
     def scale(self) -> float:
-        """What tolerances are relative to: P(0), or P(0) less the smallest Ω where a negative Ω leaves nothing of P(0)."""
+        """What tolerances are relative to: P(0), or P(0) minus the smallest Ω where a negative Ω makes P(0) negative."""
         at_zero = self.objective_at_zero
         return at_zero if at_zero > 0.0 else at_zero + self.penalty_conjugate(np.zeros(math.prod(self.shape)))
 
     def best_scaled(self, value: Callable[[float], float], v: np.ndarray, objective: float, wanted: float, searches: bool = True) -> float:
-        """The best of a concave value(c) = D(cα), 0 ≤ c ≤ 1, v the image of α; no search once it is ``wanted``, or while far from it."""
-        best, corner = value(1.0), 1.0
+        """The best of a concave value(c) = D(cα), 0 ≤ c ≤ 1, with v = Xᵀ(sα)/m; no search above ``wanted`` or far below it."""
+        best, largest = value(1.0), 1.0
         if self.regularizer.strong_convexity() == 0.0:
-            # There is a corner where cv enters the domain of Ω*.
-            corner = min(1.0, self.regularizer.domain_scale(v.reshape(-1)))
-            best = max(best, value(corner))
+            # Ω* is infinite for larger c, so that the best c is often this one, where the value is not differentiable.
+            largest = min(1.0, self.regularizer.domain_scale(v.reshape(-1)))
+            best = max(best, value(largest))
         elif not searches:
             return best
         far = math.isfinite(wanted) and objective - best > FAR * (objective - wanted)
-        if best >= wanted or far or value(0.999 * corner) <= best:
+        if best >= wanted or far or value(0.999 * largest) <= best:
             return best
-        from scipy.optimize import minimize_scalar  # here, for it is a third of what importing fenchel takes
+        from scipy.optimize import minimize_scalar  # imported here because it takes a third of the time of importing fenchel
 
-        found = minimize_scalar(lambda c: -value(c), bounds=(0.0, corner), method="bounded", options={"maxiter": SCALING_STEPS})
+        found = minimize_scalar(lambda c: -value(c), bounds=(0.0, largest), method="bounded", options={"maxiter": SCALING_STEPS})
         return max(best, -float(found.fun))
 
     def split(self, w: np.ndarray) -> tuple[np.ndarray, Any]:
@@ -173,16 +190,16 @@ class Objective:
         self._check_bounds()
 
     def _check_bounds(self) -> None:
-        """Whether a regularizer with a number for each weight has as many as there are weights."""
+        """Whether a regularizer with one number per weight has as many numbers as there are weights."""
         size = (self.n - self.free) * self.outputs
         for name in ("lower", "upper"):
             bound = getattr(self.regularizer, name, None)
             if bound is not None and bound.size not in (1, size):
-                counted = " (the intercept's counts)" if self.intercept and not self.free else ""
+                counted = " (including the intercept's)" if self.intercept and not self.free else ""
                 raise InputError(f"Box has {bound.size} {name} bounds for {size} weights{counted}: give one, or one for each weight.")
         slope = getattr(getattr(self.regularizer, "penalty", None), "slope", None)
         if slope is not None and slope.size not in (1, size):
-            raise InputError(f"Linear has {slope.size} slopes for {size} weights: give one, or one for each weight.")
+            raise InputError(f"Linear has {slope.size} coefficients for {size} weights: give one, or one for each weight.")
 
     def _as_weights(self, w: Any) -> np.ndarray:
         w = np.asarray(w, dtype=np.float64)
@@ -202,5 +219,5 @@ def row_orders(m: int, sampling: str, rng: np.random.Generator, batch: int) -> I
 
 
 def gap_between(objective: float, bound: float) -> float:
-    """The distance from a bound up to an objective: infinite where either is no number, never below 0 by rounding."""
+    """Objective minus lower bound: infinite where either is not finite, and never negative by rounding."""
     return max(0.0, objective - bound) if math.isfinite(objective) and bound > -math.inf else math.inf

@@ -136,7 +136,7 @@ class Stream(Objective):
     def _rest(self, part: Part, first: int) -> Part:
         """The rows from one on, in memory of their own."""
         design, y, s = part
-        return Design(design.storage[first:].copy(), self.intercept, self.width), y[first:].copy(), s[first:].copy()
+        return Design(design.storage[first:].copy(), self.intercept, self.width, check_finite=False), y[first:].copy(), s[first:].copy()
 
     def _joined(self, first: Part, second: Part) -> Part:
         rows = [part[0].storage for part in (first, second)]
@@ -146,7 +146,8 @@ class Stream(Objective):
             X = sp.vstack(wide, format="csr")
         else:
             X = np.vstack(rows)
-        return Design(X, self.intercept, self.width), np.concatenate([first[1], second[1]]), np.concatenate([first[2], second[2]])
+        joined = Design(X, self.intercept, self.width, check_finite=False)
+        return joined, np.concatenate([first[1], second[1]]), np.concatenate([first[2], second[2]])
 
     def _be_ready(self) -> None:
         """Have the first chunk at hand, of a stream that has been read before as well."""

@@ -18,7 +18,10 @@ to the one Ω is strongly convex in. ``strong_convexity()`` is 0 for a regulariz
 largest c for which Ω*(cv) is finite. ``bounded()``, where there is one, tells whether Ω is finite on a bounded set only;
 ``radius_of_minimiser(P(0))``, in what ball the minimiser lies all the same. ``factor_of_multiple`` is the factor of ∇Ω*(c·v), where
 that is a multiple of ∇Ω*(v). ``times(c)`` is c·Ω, on the same domain.
-The property ``smooth`` is true where Ω is differentiable everywhere.
+The property ``smooth`` is true where Ω is differentiable everywhere. The property ``is_elastic_net`` is true where
+Ω(w) = l1·‖w‖₁ + l2/2·‖w‖² with the attributes ``l1`` and ``l2`` (0 where absent): solvers for ridge, lasso and elastic net penalties ask
+for it, never for a class. Inside :class:`Box`, a penalty that does not grow with |w| has ``coercive = False``, and one that can be
+negative ``nonnegative = False``; both are true by default.
 """
 
 from __future__ import annotations

@@ -21,6 +21,10 @@ class NoPenalty(NamedTuple):
     def smooth(self):
         return True
 
+    @property
+    def coercive(self):
+        return False
+
     def term(self, w, j):
         return 0.0
 
@@ -56,6 +60,14 @@ class Linear(NamedTuple):
     @property
     def smooth(self):
         return True
+
+    @property
+    def coercive(self):
+        return False
+
+    @property
+    def nonnegative(self):
+        return False
 
     def check(self):
         if not np.isfinite(self.slope).all():
@@ -107,11 +119,11 @@ class Box(NamedTuple):
         # NaN fails every comparison
         if not ((self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)).all():
             raise InputError("Box(lower, upper): every lower bound must be a number not above its upper bound.")
-        if isinstance(self.penalty, Box):
+        if hasattr(self.penalty, "lower"):
             raise InputError("Box takes no other box as its penalty: give the tighter of the bounds.")
-        if not getattr(self.penalty, "separable", isinstance(self.penalty, (NoPenalty, Linear))):
+        if not getattr(self.penalty, "separable", hasattr(self.penalty, "term")):
             raise InputError(f"Box takes a penalty that is a sum over weights, such as L2 or L1L2; {type(self.penalty).__name__} is not.")
-        if isinstance(self.penalty, (NoPenalty, Linear)) and not self.bounded():
+        if not getattr(self.penalty, "coercive", True) and not self.bounded():
             raise InputError(
                 "Box without a penalty that grows needs finite bounds, or no certificate exists: give them, or a penalty such as L2(1e-6)."
             )

@@ -27,6 +27,10 @@ class L1(NamedTuple):
     def separable(self):
         return True
 
+    @property
+    def is_elastic_net(self):
+        return True
+
     def check(self):
         positive(self, "l1")
 

@@ -25,6 +25,10 @@ class L1L2(NamedTuple):
     def separable(self):
         return True
 
+    @property
+    def is_elastic_net(self):
+        return True
+
     def check(self):
         positive(self, "l2", "use L1(l1) for a pure lasso penalty")
         positive(self, "l1", "use L2(l2) for a pure ridge penalty")

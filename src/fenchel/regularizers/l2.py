@@ -27,6 +27,10 @@ class L2(NamedTuple):
     def smooth(self):
         return True
 
+    @property
+    def is_elastic_net(self):
+        return True
+
     def check(self):
         positive(self, "l2")
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
-from fenchel.regularizers import L1, L1L2, L2, Linear
 
 Need = Callable[[Problem], str | None]  # None if met, else what is missing as the end of a sentence
 
@@ -65,6 +64,12 @@ def known_smoothness(problem: Problem) -> str | None:
     return smooth_loss(problem)
 
 
+def second_derivatives(problem: Problem) -> str | None:
+    """A loss with a second derivative: ``curvature``, or ``curvature_times`` for several outputs."""
+    name = "curvature_times" if problem.vector_valued else "curvature"
+    return None if hasattr(problem.loss, name) else f"a loss with a {name}, and {_name(problem.loss)} has none"
+
+
 def dual_steps(problem: Problem) -> str | None:
     """A conjugate, and a dual step or a known smoothness in place of one."""
     loss = problem.loss
@@ -102,7 +107,7 @@ def strongly_convex_penalty(problem: Problem) -> str | None:
 
 def bounded_below(problem: Problem) -> str | None:
     """No penalty that only falls."""
-    return "a penalty other than Linear" if isinstance(getattr(problem.penalised, "penalty", None), Linear) else None
+    return None if getattr(getattr(problem.penalised, "penalty", None), "nonnegative", True) else "a penalty other than Linear"
 
 
 def penalised_throughout(problem: Problem) -> str | None:
@@ -112,36 +117,41 @@ def penalised_throughout(problem: Problem) -> str | None:
     return "an intercept that is penalised, such as intercept=10.0, and this one is free" if problem.free else None
 
 
-def bounded_slopes(problem: Problem) -> str | None:
+def bounded_derivatives(problem: Problem) -> str | None:
     """A Lipschitz loss, or a bounded domain: a given one, or the ball in which P(0) confines the minimiser."""
     loss, regularizer = problem.loss, problem.regularizer
-    if has_bounded_slopes(problem) or hasattr(regularizer, "radius_of_minimiser"):
+    if has_bounded_derivatives(problem) or hasattr(regularizer, "radius_of_minimiser"):
         return None
-    return f"a loss with bounded slopes (a method lipschitz) or a bounded domain, and {_name(loss)} with {_name(regularizer)} has neither"
+    return (
+        f"a loss with bounded derivatives (a method lipschitz) or a bounded domain, and {_name(loss)} with {_name(regularizer)} has neither"
+    )
 
 
-def has_bounded_slopes(problem: Problem) -> bool:
+def has_bounded_derivatives(problem: Problem) -> bool:
     """Whether the loss is Lipschitz, or becomes so where Ω is finite."""
     bounded = getattr(problem.regularizer, "bounded", None)
     return hasattr(problem.loss, "lipschitz") or (bounded is not None and bool(bounded()))
+
+
+# The former names, still used by the online solvers.
+bounded_slopes, has_bounded_slopes = bounded_derivatives, has_bounded_derivatives
 
 
 def ridge(problem: Problem) -> str | None:
     """λ/2·‖w‖² and nothing else."""
     if problem.free:
         return penalised_throughout(problem)
-    return None if isinstance(problem.regularizer, L2) else f"the ridge penalty L2, and {_name(problem.regularizer)} is not it"
+    return None if is_ridge(problem.regularizer) else f"the ridge penalty L2, and {_name(problem.regularizer)} is not it"
 
 
 def ridge_throughout(problem: Problem) -> str | None:
     """λ/2·‖w‖², with or without a free intercept."""
-    found = isinstance(problem.penalised, L2)
-    return None if found else f"the ridge penalty L2, and {_name(problem.penalised)} is not it"
+    return None if is_ridge(problem.penalised) else f"the ridge penalty L2, and {_name(problem.penalised)} is not it"
 
 
 def sparse_penalty(problem: Problem) -> str | None:
     """l1·‖w‖₁, alone or with l2/2·‖w‖²."""
-    found = isinstance(problem.penalised, (L1, L1L2))
+    found = elastic_net_strengths(problem.penalised)[0] > 0.0
     return None if found else f"L1 or L1L2, and {_name(problem.penalised)} is neither"
 
 
@@ -149,12 +159,41 @@ def lasso(problem: Problem) -> str | None:
     """σ‖w‖₁ and nothing else."""
     if problem.free:
         return penalised_throughout(problem)
-    return None if isinstance(problem.regularizer, L1) else f"the lasso penalty L1, and {_name(problem.regularizer)} is not it"
+    return None if is_lasso(problem.regularizer) else f"the lasso penalty L1, and {_name(problem.regularizer)} is not it"
 
 
 def separable(problem: Problem) -> str | None:
     """A regularizer that is a sum over weights."""
     return None if problem.regularizer.separable else f"a regularizer that is a sum over weights, and {_name(problem.regularizer)} is not"
+
+
+def elastic_net_strengths(regularizer: Any) -> tuple[float, float]:
+    """l1 and l2 of Ω(w) = l1·‖w‖₁ + l2/2·‖w‖², and two zeros for any other Ω.
+
+    >>> from fenchel.regularizers import L2, Box
+    >>> elastic_net_strengths(L2(0.5)), elastic_net_strengths(Box(0.0, 1.0, L2(0.5)))
+    ((0.0, 0.5), (0.0, 0.0))
+    """
+    if not getattr(regularizer, "is_elastic_net", False):
+        return 0.0, 0.0
+    return float(getattr(regularizer, "l1", 0.0)), float(getattr(regularizer, "l2", 0.0))
+
+
+def is_ridge(regularizer: Any) -> bool:
+    """Whether Ω(w) = l2/2·‖w‖²."""
+    l1, l2 = elastic_net_strengths(regularizer)
+    return l1 == 0.0 < l2
+
+
+def is_lasso(regularizer: Any) -> bool:
+    """Whether Ω(w) = l1·‖w‖₁."""
+    l1, l2 = elastic_net_strengths(regularizer)
+    return l2 == 0.0 < l1
+
+
+def is_quadratic(problem: Problem) -> bool:
+    """Whether the loss is a quadratic function of z whose second derivative is known: then its second-order model is exact."""
+    return bool(getattr(problem.loss, "is_quadratic", False)) and second_derivatives(problem) is None
 
 
 def _name(part: Any) -> str:

@@ -29,8 +29,7 @@ DECREASE_SLACK = 1e-12  # slack of the sufficient-decrease test, relative to f: 
 def fista(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, restart: bool = True) -> Iterator[Iterate]:
     """Accelerated proximal gradient: smooth losses, with any regularizer that is a sum over weights."""
     state = start.state if start is not None else {}
-    w = (problem.origin if start is None else start.w).copy()
-    z = problem.predict(w)
+    w, z = problem.starting_point(start)
     w_old, z_old, t = state.get("w_old", w), state.get("z_old", z), state.get("t", 1.0)
     u, z_u = state.get("u", w), state.get("z_u", z)
     L = state.get("L", first_curvature(problem))

@@ -82,8 +82,7 @@ def interior_point(problem: Problem, *, start: Iterate | None, rng: np.random.Ge
     """A primal-dual interior point method: losses with corners and the ridge penalty, where rows or columns are few."""
     # A start is of no use to it: points near the sides of boxes are hard to leave.
     equations = newton_equations(problem.design, problem.penalised.l2, problem.free)
-    w = problem.origin.copy()
-    z = problem.predict(w)
+    w, z = problem.starting_point(None)
     sides = [Side(t, low, high, z) for t, low, high in problem.loss.boxes(problem.y)]
     passes, shrink = 0, SHRINK
     while True:

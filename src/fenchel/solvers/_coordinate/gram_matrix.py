@@ -1,4 +1,4 @@
-"""Gram matrices Xᵀ·diag(h)·X of some columns of dense X, by blocks of rows that fit the cache, one thread of BLAS each."""
+"""Gram matrices Xᵀ·diag(h)·X of some columns of dense X, by blocks of rows that fit the cache, one thread of BLAS for each block"""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ import numpy as np
 from fenchel.core.threads import in_parallel
 from fenchel.linalg.design import BLOCK
 
-LARGEST_GRAM = 2000  # columns
-NEIGHBOURS = 64  # rows of a sample that lie together
+LARGEST_GRAM = 2000  # most columns of a Gram matrix
+NEIGHBOURS = 64  # consecutive rows in each block of a sample
+SAMPLE_PER_COLUMN = 50  # rows of a sample for each column
+REPRESENTATIVE = 0.2  # smallest ratio of a diagonal entry of a sample's Gram matrix to the expected one
 
 
-def gram(columns: np.ndarray, left: np.ndarray, right: np.ndarray | None, h: np.ndarray, threads: int) -> np.ndarray:
+def gram(columns: np.ndarray, left: np.ndarray, right: np.ndarray | None, h: np.ndarray, threads: int, constant: float = 0.0) -> np.ndarray:
     """Σ_i h_i x_ij x_ik for j in ``left`` and k in ``right`` (``left`` again if None).
+
+    A ``constant`` that is not 0 is one more column of this value in ``left``, where ``right`` is None.
 
     >>> gram(np.array([[1.0, 2.0], [0.0, 3.0]]), np.array([0, 1]), None, np.ones(2), 1).tolist()
     [[5.0, 6.0], [6.0, 9.0]]
@@ -24,15 +28,18 @@ def gram(columns: np.ndarray, left: np.ndarray, right: np.ndarray | None, h: np.
     parts: dict[int, np.ndarray] = {}
 
     def part(first: int, last: int) -> None:
-        total = np.zeros((len(left), len(left if right is None else right)))
+        size = len(left) + bool(constant)
+        total = np.zeros((size, size if right is None else len(right)))
         for a in range(first, last, BLOCK):
             b = min(a + BLOCK, last)
-            A = columns[left, a:b].astype(np.float64, copy=False)
+            A = np.full((size, b - a), constant)
+            A[: len(left)] = columns[left, a:b]
             if right is None:
-                A = A * np.sqrt(h[a:b])
+                A *= np.sqrt(h[a:b])
                 total += A @ A.T
             else:
-                total += (A * h[a:b]) @ columns[right, a:b].T
+                A *= h[a:b]
+                total += A @ columns[right, a:b].T
         parts[first] = total
 
     in_parallel([(part, a, min(a + rows_per_thread, m)) for a in range(0, m, rows_per_thread)])
@@ -49,15 +56,33 @@ def evenly_spread(m: int, count: int) -> np.ndarray:
     return (starts[:, None] + np.arange(min(m, NEIGHBOURS) if m > count else m)).ravel()
 
 
+def gram_of_sample(columns: np.ndarray, W: np.ndarray, h: np.ndarray, squares: np.ndarray, threads: int) -> tuple[np.ndarray | None, int]:
+    """An estimate of Σ_i h_i x_ij x_ik for j and k in W from some rows, and how many entries were read.
+
+    None where half the rows would not be enough, or where the sample lacks what a column varies by: its diagonal is compared with
+    Σh·``squares``, which it would be if h were constant. ``squares`` are the weighted means of x_ij².
+    """
+    m = columns.shape[1]
+    if m <= 2 * SAMPLE_PER_COLUMN * len(W):
+        return None, 0
+    rows = evenly_spread(m, SAMPLE_PER_COLUMN * len(W))
+    total, part = float(h.sum()), float(h[rows].sum())
+    if not part > 0.0:
+        return None, 0
+    G = gram(np.ascontiguousarray(columns[W][:, rows]), np.arange(len(W)), None, h[rows], threads) * (total / part)
+    representative = (G.diagonal() >= REPRESENTATIVE * total * squares).all()
+    return (G if representative else None), len(rows) * len(W)
+
+
 class Products:
-    """Gram matrices under weights that stay the same: what was multiplied once is kept."""
+    """Gram matrices under weights h that stay the same: every product is computed once and kept."""
 
     def __init__(self, columns: np.ndarray, threads: int) -> None:
         self.columns, self.threads, self.lock = columns, threads, threading.Lock()
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Discard all products."""
         self.place = np.full(len(self.columns), -1)
         self.known = np.zeros(0, dtype=np.int64)
         self.G = np.zeros((0, 0))

@@ -1,9 +1,12 @@
-"""Least squares on many rows as least squares on as many rows as there are columns
+"""A quadratic loss on many rows as least squares on as many rows as there are columns
 
-    ½·Σ_i s_i/m (<w, x_i> − y_i)² = ½·wᵀGw − <v, w> + ½·Σ_i s_i y_i²/m,     G = Xᵀ·diag(s/m)·X,  v = Xᵀ·diag(s/m)·y
+With a_i = s_i φ''(z_i)/m, which does not depend on z for a quadratic loss, and ρ_i = −s_i φ'(0, y_i)/m the mean loss is
 
-and with the eigenvalues and eigenvectors G = VΛVᵀ the first two terms are those of n rows √Λ·Vᵀ and targets √Λ⁻¹·Vᵀv, but for another
-constant. Once G is known nothing depends on the number of rows any more. For a free intercept X and y are centred in G and v.
+    ½·Σ_i a_i <w, x_i>² − Σ_i ρ_i <w, x_i> + const = ½·wᵀGw − <v, w> + const,     G = Xᵀ·diag(a)·X,  v = Xᵀρ
+
+and with the eigenvalues and eigenvectors G = VΛVᵀ the first two terms are those of least squares on n rows √Λ·Vᵀ with targets √Λ⁻¹·Vᵀv,
+up to another constant. Once G is known the cost does not depend on the number of rows. An unpenalised intercept b is eliminated first:
+b = (Σρ − <x̄, w>·Σa)/Σa with the means x̄ = Xᵀa/Σa, which subtracts Σa·x̄x̄ᵀ from G and Σρ·x̄ from v.
 """
 
 from __future__ import annotations
@@ -12,22 +15,25 @@ from dataclasses import replace
 
 import numpy as np
 
+from fenchel.core.numeric import TINY
 from fenchel.core.threads import one_thread
 from fenchel.losses import Squared
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate, Result
 from fenchel.solvers._coordinate.gram_matrix import gram
+from fenchel.solvers._second_order.curvatures import row_curvatures
+from fenchel.solvers.declaration import is_quadratic
 
-MOST_COLUMNS = 1000  # eigenvectors of more take longer than they save
-TALL = 4  # rows for each column, at least
-OFF_CENTRE = 100.0  # times the variance: means whose squares are larger take too many digits with them
-DEPENDENT = 1e-12  # of the largest eigenvalue: smaller ones are rounding
-ROUNDED = 1e-10  # of P(0): by how much objectives may differ
-TIGHTEST = 1e-9  # tolerance that the rounding of products leaves room for
+MOST_COLUMNS = 1000  # columns up to which the eigenvectors of G are computed: for more they take longer than they save
+ROWS_PER_COLUMN = 4  # rows for each column from which a reduction pays
+OFF_CENTRE = 100.0  # largest ratio of x̄_j² to the variance of column j: beyond it, centring G cancels too many digits
+DEPENDENT = 1e-12  # relative to the largest eigenvalue of G: smaller eigenvalues are rounding errors
+ROUNDING = 1e-10  # relative to P(0): how far the objectives of both problems may differ by rounding
+TIGHTEST = 1e-9  # smallest tolerance that the rounding errors of G allow
 
 
 class Reduction:
-    """A smaller problem with the same minimisers, and what takes its answers back.
+    """A smaller problem with the same minimisers, and the map from its results back to the original problem.
 
     >>> from fenchel.regularizers import L1
     >>> X = np.asfortranarray(np.random.default_rng(0).standard_normal((50, 3)))
@@ -38,41 +44,40 @@ class Reduction:
     """
 
     def __init__(self, problem: Problem) -> None:
-        design, row_weights = problem.design, problem.row_weights
-        columns = np.arange(design.width)
-        stored = design.stored_columns if problem.free else design.columns
-        with one_thread:
-            G = gram(stored.values, columns, None, row_weights, design.threads)
-        v = design.rmatvec(row_weights * problem.y)[: design.width]
-        self.free, self.mean = problem.free, 0.0
-        self.is_exact = True  #: whether centring took no more digits than there are to spare
-        self.means = np.zeros(design.width)
-        square = float(row_weights @ problem.y**2)
-        if self.free:
-            self.means, self.mean = design.rmatvec(row_weights)[:-1], float(row_weights @ problem.y)
-            self.is_exact = bool((self.means**2 <= OFF_CENTRE * (G.diagonal() - self.means**2).clip(min=0.0)).all())
-            G -= np.outer(self.means, self.means)
-            v = v - self.mean * self.means
-            square -= self.mean**2
-        lengths = np.sqrt(G.diagonal().clip(min=0.0))
-        units = np.where(lengths > 0.0, lengths, 1.0)  # columns of one length: what is small then is so by rounding
-        values, vectors = np.linalg.eigh(G / np.outer(units, units))
-        kept = values > DEPENDENT * max(float(values[-1]), 0.0)
-        root = np.sqrt(values[kept])
-        rows, targets = root[:, None] * vectors[:, kept].T * units, vectors[:, kept].T @ (v / units) / root
-        scale = np.sqrt(max(1, len(root)))  # the mean over rows takes it out again
-        if not len(root):
-            rows, targets = np.zeros((1, design.width)), np.zeros(1)
+        self.free = problem.free
+        G, v, constant = self._quadratic_form(problem)
+        rows, targets = least_squares(G, v)
+        scale = np.sqrt(len(rows))  # the mean over the rows of the smaller problem divides by it again
         self.problem = Problem(np.asfortranarray(scale * rows), scale * targets, Squared(), problem.penalised)
-        self.constant = 0.5 * (square - float(targets @ targets))
+        self.constant = constant - 0.5 * float(targets @ targets)
+
+    def _quadratic_form(self, problem: Problem) -> tuple[np.ndarray, np.ndarray, float]:
+        """G, v and the constant, with an unpenalised intercept eliminated."""
+        design, zero = problem.design, np.zeros(problem.m)
+        a, rho = np.empty(problem.m), problem.row_weights * problem.negative_derivatives(zero, problem.y)
+        row_curvatures(problem.loss, zero, problem.y, problem.row_weights, a)
+        with one_thread:
+            G = gram(design.stored_columns.values, np.arange(design.width), None, a, design.threads)
+        v, constant = design.rmatvec(rho)[: design.width], problem.mean_loss(zero)
+        self.means, self.mean = np.zeros(design.width), 0.0
+        self.is_exact = True  #: whether centring left enough correct digits
+        if self.free:
+            total = max(float(a.sum()), TINY)
+            self.means, self.mean = design.rmatvec(a)[:-1] / total, float(rho.sum()) / total
+            variances = (G.diagonal() / total - self.means**2).clip(min=0.0)
+            self.is_exact = bool((self.means**2 <= OFF_CENTRE * variances).all())
+            G -= total * np.outer(self.means, self.means)
+            v = v - total * self.mean * self.means
+            constant -= 0.5 * total * self.mean**2
+        return G, v, constant
 
     def agrees(self, result: Result, problem: Problem) -> bool:
-        """Whether the problem itself gives an answer, already taken back, the objective that the smaller one does."""
+        """Whether the original problem has the objective that ``result``, already mapped back, reports."""
         objective = problem.replace(regularizer=result.regularizer).objective(result.w)
-        return bool(abs(objective - result.objective) <= ROUNDED * problem.objective_at_zero)
+        return bool(abs(objective - result.objective) <= ROUNDING * problem.objective_at_zero)
 
     def taken_back(self, result: Result, problem: Problem, tol: float) -> Result:
-        """A result of the smaller problem as one of the problem itself; the dual point and the iterate stay behind."""
+        """A result of the smaller problem as one of the original problem, without a dual point and the solver's state."""
         w = np.append(result.w, self.mean - float(self.means @ result.w)) if self.free else result.w
         coef, intercept = problem.split(w)
         objective, bound = result.objective + self.constant, result.dual_objective + self.constant
@@ -81,9 +86,26 @@ class Reduction:
         )
 
 
+def least_squares(G: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows A and targets b with ½‖Aw − b‖² = ½·wᵀGw − <v, w> + const; at least one row.
+
+    >>> A, b = least_squares(np.diag([4.0, 0.0]), np.array([2.0, 0.0]))
+    >>> np.abs(A).tolist(), np.abs(b).tolist()
+    ([[2.0, 0.0]], [1.0])
+    """
+    lengths = np.sqrt(G.diagonal().clip(min=0.0))
+    units = np.where(lengths > 0.0, lengths, 1.0)  # columns of one length: an eigenvalue that is small then is a rounding error
+    values, vectors = np.linalg.eigh(G / np.outer(units, units))
+    kept = values > DEPENDENT * max(float(values[-1]), 0.0)
+    root, basis = np.sqrt(values[kept]), vectors[:, kept].T
+    if not len(root):
+        return np.zeros((1, len(v))), np.zeros(1)
+    return root[:, None] * basis * units, basis @ (v / units) / root
+
+
 def reducible(problem: Problem, tol: float) -> bool:
-    """Whether it is least squares on dense X with many more rows than columns."""
+    """Whether a reduction pays: a quadratic loss of one output on dense X with many more rows than columns."""
     design = problem.design
     dense = isinstance(design.storage, np.ndarray) and (problem.free or not design.intercept)
-    fits = TALL * design.width <= problem.m and design.width <= MOST_COLUMNS and tol >= TIGHTEST
-    return isinstance(problem.loss, Squared) and dense and fits
+    fits = ROWS_PER_COLUMN * design.width <= problem.m and design.width <= MOST_COLUMNS and tol >= TIGHTEST
+    return is_quadratic(problem) and not problem.vector_valued and dense and fits

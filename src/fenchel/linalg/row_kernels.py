@@ -1,0 +1,42 @@
+"""Products with all rows of a range: X·w and Xᵀ·a for one output or K, norms and weighted squares"""
+
+from __future__ import annotations
+
+from fenchel.core.compiled import kernel
+
+
+@kernel
+def rows_norms(rows, order, which, out):
+    for i in range(out.shape[0]):
+        out[i] = rows.norm(which[i], order)
+
+
+@kernel
+def rows_add_squares(rows, h, out):
+    for i in range(h.shape[0]):
+        rows.add_squares(i, h[i], out)
+
+
+@kernel
+def rows_dot(rows, w, first, last, out):
+    for i in range(first, last):
+        out[i] = rows.dot(i, w)
+
+
+@kernel
+def rows_add(rows, a, first, last, w):
+    for i in range(first, last):
+        if a[i] != 0.0:
+            rows.add(i, a[i], w)
+
+
+@kernel
+def rows_dots(rows, w, first, last, out):
+    for i in range(first, last):
+        rows.dots(i, w, out[i])
+
+
+@kernel
+def rows_adds(rows, a, first, last, w):
+    for i in range(first, last):
+        rows.adds(i, a[i], w)

@@ -1,0 +1,93 @@
+"""An unpenalised intercept b: the b that minimises the mean loss of z + b, and dual points that satisfy its constraint
+
+Ω does not depend on b, so that D(α) is finite only where Σ_i s_i α_i = 0: the dual point is *balanced*. α = −φ'(z) is balanced exactly
+where b minimises the mean loss. Any other α is scaled towards 0, where φ* stays finite because φ ≥ 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fenchel.core.numeric import EPSILON, TINY
+
+BALANCED = 1e-12  # relative to Σ|s_i α_i|: a sum of s_i α_i this small is 0 up to rounding
+FARTHEST = 1e15  # largest |b| searched: beyond it there is no minimum, as when all labels are the same class
+
+
+def best_intercept(problem: Any, z: np.ndarray) -> Any:
+    """The b that minimises the mean loss of z + b, for a smooth loss: a root of the derivative, or one b for each class."""
+    from scipy.optimize import brentq  # imported here because it takes a third of the time of importing fenchel
+
+    if problem.vector_valued:
+        return _best_intercepts(problem, z)
+
+    def derivative(b: float) -> float:
+        return -float(problem.negative_derivatives(z + b, problem.y) @ problem.row_weights)
+
+    first = derivative(0.0)
+    if not abs(first) > EPSILON * float(np.abs(problem.negative_derivatives(z, problem.y)) @ problem.row_weights):
+        return 0.0
+    # The derivative changes by at most 1/γ for each unit of b, so the minimum is at least this far away.
+    smoothness = getattr(problem.loss, "smoothness", lambda: 1.0)()
+    near, far = 0.0, -first / smoothness if math.isfinite(smoothness) else -math.copysign(1.0, first)
+    while derivative(far) * first > 0.0:
+        near, far = far, 2.0 * far
+        if abs(far) > FARTHEST:
+            return 0.0
+    return float(brentq(derivative, near, far, xtol=EPSILON * abs(far), rtol=4.0 * EPSILON, disp=False))
+
+
+def _best_intercepts(problem: Any, z: np.ndarray) -> np.ndarray:
+    from scipy.optimize import minimize
+
+    def value_and_gradient(b: np.ndarray) -> tuple[float, np.ndarray]:
+        return problem.mean_loss(z + b), -(problem.negative_derivatives(z + b, problem.y).T @ problem.row_weights)
+
+    found = minimize(value_and_gradient, np.zeros(problem.outputs), jac=True, method="L-BFGS-B", options={"ftol": 0.0, "gtol": BALANCED})
+    return np.asarray(found.x - found.x.mean())
+
+
+def is_balanced(alpha: np.ndarray, row_weights: np.ndarray) -> bool:
+    """Whether Σ s_i α_i = 0 up to rounding, for every class.
+
+    >>> is_balanced(np.array([0.2, -0.1]), np.array([0.5, 1.0]))
+    True
+    """
+    weighted = alpha.T * row_weights
+    return bool(np.abs(weighted.sum(axis=-1)).max() <= BALANCED * np.abs(weighted).sum())
+
+
+def balanced(alpha: np.ndarray, row_weights: np.ndarray) -> np.ndarray:
+    """α with its positive or its negative entries scaled towards 0, whichever have the larger weighted sum.
+
+    >>> balanced(np.array([0.4, -0.1]), np.array([0.5, 0.5])).tolist()
+    [0.1, -0.1]
+    """
+    weighted = alpha * row_weights
+    positive, negative = float(weighted.clip(min=0.0).sum()), float(-weighted.clip(max=0.0).sum())
+    if positive > negative:
+        return np.where(alpha > 0.0, alpha * (negative / positive), alpha)
+    return np.where(alpha < 0.0, alpha * (positive / max(negative, TINY)), alpha)
+
+
+def balanced_classes(alpha: np.ndarray, y: np.ndarray, row_weights: np.ndarray) -> np.ndarray:
+    """A dual point near α with Σ s_i α_i = 0 for every class.
+
+    α_i is e_y minus probabilities p_i, and the weighted sum of p over the rows has to equal the weight of each class. Classes whose
+    sum is too large are scaled down, and what they lose goes to the classes whose sum is too small.
+
+    >>> balanced_classes(np.array([[0.8, -0.8], [-0.4, 0.4]]), np.array([0, 1]), np.array([0.5, 0.5])).round(2).tolist()
+    [[0.57, -0.57], [-0.57, 0.57]]
+    """
+    p = -alpha
+    p[np.arange(len(y)), y] += 1.0
+    sums, weights = row_weights @ p, np.bincount(y, row_weights, alpha.shape[1])
+    kept = np.minimum(1.0, weights / np.maximum(sums, TINY))
+    missing = np.maximum(weights - sums, 0.0)
+    moved = p @ (1.0 - kept)
+    p = p * kept + moved[:, None] * (missing / max(missing.sum(), TINY))
+    p[np.arange(len(y)), y] -= 1.0
+    return -p

@@ -1,0 +1,93 @@
+"""The matrix Xᵀ·diag(h)·X with the constant feature, n × n, in the way that costs least on this storage
+
+``dense``      X is an array: blocks of rows by BLAS.
+``scattered``  X is sparse: Σ_i h_i x_i x_iᵀ row by row, (non-zeros of the row)² operations each.
+``filled in``  X is sparse with so many non-zeros that blocks of rows are made dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+from fenchel.core.compiled import kernel
+from fenchel.core.threads import in_parallel, one_thread
+from fenchel.linalg.design import BLOCK, Design
+from fenchel.linalg.weights import Plain
+from fenchel.solvers._coordinate.gram_matrix import gram
+
+BLAS_SPEED = 50.0  # multiplications of BLAS in the time of one that is scattered over memory
+
+Gram = Callable[[np.ndarray], np.ndarray]
+
+
+def weighted_gram(design: Design) -> Gram:
+    """The function that takes h to the matrix, of which the lower triangle is valid."""
+    if not sp.issparse(design.storage):
+        return lambda h: _dense(design, h)
+    filled_in = scattered_cost(design) > filled_in_cost(design)
+    return lambda h: (_filled_in if filled_in else _scattered)(design, h)
+
+
+def gram_cost(design: Design) -> float:
+    """About how long it takes, in units of one scattered multiplication."""
+    return min(filled_in_cost(design), scattered_cost(design)) if sp.issparse(design.storage) else filled_in_cost(design)
+
+
+def filled_in_cost(design: Design) -> float:
+    return design.m * design.width**2 / BLAS_SPEED
+
+
+def scattered_cost(design: Design) -> float:
+    counts = np.diff(design.stored_rows.indptr).astype(np.float64)
+    return float(counts @ counts) / 2.0
+
+
+def _dense(design: Design, h: np.ndarray) -> np.ndarray:
+    with one_thread:
+        return gram(design.storage.T, np.arange(design.width), None, h, design.threads, constant=design.intercept)
+
+
+@kernel
+def add_outer_products(rows, h, first, last, G, sums):
+    """G ← G + Σ h_i x_i x_iᵀ, its lower triangle, and sums ← sums + Σ h_i x_i."""
+    for i in range(first, last):
+        rows.add_outer(i, h[i], G)
+        rows.add(i, h[i], sums)
+
+
+def _scattered(design: Design, h: np.ndarray) -> np.ndarray:
+    rows = design.stored_rows
+    bounds = design.ranges(rows, design.m)
+    parts = [np.zeros((design.width, design.width)) for _ in bounds]
+    sums = [np.zeros(design.width) for _ in bounds]
+    in_parallel([(add_outer_products, rows, h, a, b, G, Plain(s)) for (a, b), G, s in zip(bounds, parts, sums, strict=True)])
+    return _bordered(design, sum(parts[1:], start=parts[0]), sum(sums[1:], start=sums[0]), float(h.sum()))
+
+
+def _bordered(design: Design, G: np.ndarray, sums: np.ndarray, total: float) -> np.ndarray:
+    """G with the row of the constant feature: ``sums`` is Σ h_i x_i and ``total`` is Σ h_i."""
+    if not design.intercept:
+        return G
+    c = design.intercept
+    return np.block([[G, c * sums[:, None]], [c * sums, np.array([c * c * total])]])
+
+
+def _filled_in(design: Design, h: np.ndarray) -> np.ndarray:
+    X = design.storage.tocsr()
+    bounds = design.ranges(design.stored_rows, design.m)
+    parts = [np.zeros((design.n, design.n)) for _ in bounds]
+
+    def add(first: int, last: int, G: np.ndarray) -> None:
+        for a in range(first, last, BLOCK):
+            b = min(a + BLOCK, last)
+            A = np.full((b - a, design.n), design.intercept)
+            A[:, : design.width] = X[a:b].toarray()
+            A *= np.sqrt(h[a:b])[:, None]
+            G += A.T @ A
+
+    with one_thread:
+        in_parallel([(add, a, b, G) for (a, b), G in zip(bounds, parts, strict=True)])
+    return sum(parts[1:], start=parts[0])
