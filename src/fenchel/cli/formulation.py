@@ -22,7 +22,7 @@ class Labels(NamedTuple):
 
 def labels_and_loss(task: str, loss: str | None, y: Any) -> Labels:
     """−1 and +1 for two classes, 0, 1, … for more, numbers as they are; and the loss for such labels."""
-    from fenchel.estimators.linear import loss_of_all, loss_of_two
+    from fenchel.estimators.linear import binary_loss, multiclass_loss
     from fenchel.estimators.penalties import loss_named
 
     loss = loss or DEFAULT_LOSS[task]
@@ -32,8 +32,8 @@ def labels_and_loss(task: str, loss: str | None, y: Any) -> Labels:
     if len(classes) < 2:
         raise InputError(f"All labels are {classes[0]}: classification needs rows of at least 2 classes.")
     if len(classes) == 2:
-        return Labels(np.where(codes == 1, 1.0, -1.0), loss_of_two(loss), classes)
-    together = loss_of_all(loss)
+        return Labels(np.where(codes == 1, 1.0, -1.0), binary_loss(loss), classes)
+    together = multiclass_loss(loss)
     if together is None:
         raise InputError(
             f"The loss {loss} has no form for all {len(classes)} classes together: give --loss logistic, hinge or smooth-hinge."

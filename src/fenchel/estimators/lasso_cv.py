@@ -1,4 +1,4 @@
-"""``LassoCV`` and ``ElasticNetCV`` as in scikit-learn: the strength with the smallest squared error on rows held out
+"""``LassoCV`` and ``ElasticNetCV`` as in scikit-learn: the strength with the smallest squared error on held-out rows
 
 Every fold is one path of warm-started, certified solutions (:func:`fenchel.path`), and so is the fit on all rows.
 """
@@ -23,23 +23,23 @@ from fenchel.losses import Squared
 from fenchel.paths import Path, path
 from fenchel.problems.problem import FREE
 
-CAREFUL = 1e-2  # of ``tol``, in the folds: errors of neighbouring strengths are close, and small strengths far from w = 0
+FOLD_TOL = 1e-2  # tolerance of the folds relative to ``tol``: validation errors of neighbouring strengths differ by little
 
 
 class ElasticNetCV(Routing, ElasticNet):
     """scikit-learn's ``ElasticNetCV``, with its parameters, and a certificate.
 
     Args:
-        l1_ratio: the share of the l1 norm, above 0 and up to 1, or several of them to choose from.
-        eps: how small the smallest strength is against the largest, which gives w = 0.
-        alphas: how many strengths to try, or the strengths themselves.
-        cv: a number of folds, a splitter, or pairs of training and test rows; None is 5.
-        n_jobs: how many threads; None and -1 are all.
+        l1_ratio: the share of the l1 norm, above 0 and at most 1, or several values to choose from.
+        eps: the ratio of the smallest strength to the largest, which is the smallest one that gives w = 0.
+        alphas: the number of strengths to try, or the strengths themselves.
+        cv: a number of folds, a splitter, or pairs of training and test rows; None means 5 folds.
+        n_jobs: the number of threads; None and -1 mean all.
         positive, tol, max_iter, fit_intercept, verbose, random_state: as in :class:`ElasticNet`.
-        precompute, copy_X, selection: without effect.
+        precompute, copy_X, selection: no effect.
 
-    After ``fit``, beside what :class:`ElasticNet` has: ``alpha_`` and ``l1_ratio_``, which were chosen, ``alphas_``, and
-    ``mse_path_``, the mean squared error of every fold at every strength (and share, if several).
+    Attributes after ``fit``, in addition to those of :class:`ElasticNet`: the chosen ``alpha_`` and ``l1_ratio_``, the strengths tried
+    ``alphas_``, and ``mse_path_``, the mean squared error of every fold at every strength (and l1_ratio, if there are several).
 
     >>> import numpy as np
     >>> from fenchel.estimators import ElasticNetCV
@@ -84,30 +84,30 @@ class ElasticNetCV(Routing, ElasticNet):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
-        """Choose the strength on rows held out, then learn from all rows X with targets y; ``params`` are for the splitter."""
-        of_splitter, _ = self._handed_on("fit", sample_weight, params)
+        """Choose the strength by cross-validation, then fit to all rows X with targets y; ``params`` are passed to the splitter."""
+        splitter_params, _ = self._routed("fit", sample_weight, params)
         X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, **MATRICES)
         if y.ndim > 1 and y.shape[1] > 1:
-            raise InputError(f"{type(self).__name__} takes one output, and y has {y.shape[1]} columns: fit one model for each.")
-        y = self._remembered(column_or_1d(y, warn=True))
+            raise InputError(f"{type(self).__name__} supports a single output, and y has {y.shape[1]} columns: fit one model per column.")
+        y = self._with_outputs_recorded(column_or_1d(y, warn=True))
         weight = self._weights_of(X, sample_weight)
-        folded = distinct_in_folds(X, y, weight, list(check_cv(self.cv).split(X, y, **of_splitter)))
+        folded = distinct_in_folds(X, y, weight, list(check_cv(self.cv).split(X, y, **splitter_params)))
         paths = [self._path(*folded, float(ratio)) for ratio in np.atleast_1d(self.l1_ratio)]
         best = min(paths, key=lambda found: found["validation_loss"].min())
         self.alpha_, self.l1_ratio_ = float(best.strengths[best.best]), best.l1_ratio
         alphas = np.array([found.strengths for found in paths])
         self.alphas_ = alphas if len(paths) > 1 and isinstance(self.alphas, (int, np.integer)) else alphas[0]
         self.mse_path_ = np.squeeze(np.array([2.0 * found.fold_losses.T for found in paths]))
-        self._learn(X, y, y, weight, self._chosen())
+        self._learn(X, y, y, weight, self._final_formulation())
         return self
 
     def _path(self, X: Any, y: np.ndarray, weight: np.ndarray, splits: list[Any], l1_ratio: float) -> Path:
         counted = isinstance(self.alphas, (int, np.integer)) and not isinstance(self.alphas, bool)
         strengths: dict[str, Any] = {"n_strengths": int(self.alphas), "ratio": self.eps} if counted else {"strengths": self.alphas}
-        if counted and (not y.any() or (self.fit_intercept and np.ptp(y) == 0.0)):  # w = 0 is best at every strength
+        if counted and (not y.any() or (self.fit_intercept and np.ptp(y) == 0.0)):  # w = 0 is optimal at every strength
             strengths = {"strengths": np.full(int(self.alphas), np.finfo(float).resolution)}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # what counts is the final fit, which warns for itself
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the final fit emits its own warning
             return path(
                 X,
                 y,
@@ -117,14 +117,14 @@ class ElasticNetCV(Routing, ElasticNet):
                 intercept=FREE if self.fit_intercept else 0.0,
                 sample_weight=weight,
                 positive=self.positive,
-                tol=CAREFUL * self.tol,
+                tol=FOLD_TOL * self.tol,
                 max_passes=self._limits()["max_passes"],
                 seed=self._seed(),
                 threads=self._threads(),
                 **strengths,
             )
 
-    def _chosen(self) -> Formulation:
+    def _final_formulation(self) -> Formulation:
         final = ElasticNet(alpha=self.alpha_, l1_ratio=self.l1_ratio_, positive=self.positive, fit_intercept=self.fit_intercept)
         return final._formulation(1.0)
 

@@ -23,7 +23,7 @@ from fenchel.linalg.design import Design
 from fenchel.problems.labels import checked_labels, checked_sample_weights
 from fenchel.problems.objective import Chunk, Objective, gap_between, row_orders
 from fenchel.problems.sums import sum_conjugates, sum_losses
-from fenchel.regularizers.unpenalised_intercept import Free
+from fenchel.regularizers.unpenalised_intercept import UnpenalisedIntercept
 
 FREE = "free"
 BALANCED = 1e-12  # of Σ|s_i α_i|: a sum this small is 0 but for rounding
@@ -76,7 +76,9 @@ class Problem(Objective):
 
     def _freed(self, regularizer: Any) -> Any:
         """The same regularizer with the intercept left alone."""
-        return regularizer if isinstance(regularizer, Free) else Free(regularizer, (self.n - 1) * self.outputs)
+        return (
+            regularizer if isinstance(regularizer, UnpenalisedIntercept) else UnpenalisedIntercept(regularizer, (self.n - 1) * self.outputs)
+        )
 
     @property
     def dual_shape(self) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
-"""Which of scikit-learn's tests are not run against our estimators, and why
+"""Which of scikit-learn's tests are not run against fenchel's estimators, and why
 
-A pattern is the name of a test, or one with its parameters in brackets; * stands for anything. A new release may add tests: what no
-pattern names is run.
+A pattern is the name of a test, optionally with its parameters in brackets; * matches anything. Tests that no pattern matches, such as
+those added by a new release, are run.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ SLOW = {
 
 
 def reason_to_skip(module: str, name: str) -> str | None:
-    """Why the test of that name, parameters included, is left out; None if it is run."""
+    """The reason to skip the test of this name, including its parameters; None if it is run."""
     for reason, patterns in SKIPS[module].items():
         if any(matches(name, pattern) for pattern in patterns):
             return reason
@@ -205,7 +205,7 @@ def reason_to_skip(module: str, name: str) -> str | None:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a pattern is for the test of that name.
+    """Whether a pattern matches the name of a test.
 
     >>> matches("test_a[x-l1]", "test_a"), matches("test_a[x-l1]", "test_a[*-l2]"), matches("test_ab", "test_a")
     (True, False, False)
