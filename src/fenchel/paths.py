@@ -8,14 +8,16 @@ folds in parallel, and evaluated on the held-out rows.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
+from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.numeric import EPSILON, TINY
 from fenchel.core.threads import available_threads
@@ -27,6 +29,10 @@ from fenchel.problems.problem import Problem
 from fenchel.problems.result import Result
 from fenchel.regularizers import L1, L1L2, Box
 from fenchel.solvers._coordinate.reduction import Reduction, reducible
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 __all__ = ["Path", "path", "strength_of_zero"]
 
@@ -48,7 +54,7 @@ class Path:
 
     strengths: np.ndarray
     l1_ratio: float
-    coefs: Any
+    coefs: sp.csr_array
     intercepts: np.ndarray
     columns: dict[str, np.ndarray]
     tol: float
@@ -95,13 +101,13 @@ class Path:
         limit = self["validation_loss"][best] + self["validation_sd"][best] / np.sqrt(self.folds)
         return int(np.argmax(self["validation_loss"] <= limit))
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pandas.DataFrame:
         """The table as a pandas DataFrame (pandas must be installed)."""
         import pandas
 
         return pandas.DataFrame(self.columns)
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
         """Plot weights, their number and, with ``cv``, the validation loss against strength; returns the axes (needs matplotlib).
 
         ``axes`` are two, or three with ``cv``; None creates a new figure. ``fenchel.plots.save`` writes it to a file.
@@ -110,18 +116,18 @@ class Path:
 
 
 def path(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     loss: Any,
     *,
     l1_ratio: float = 1.0,
-    strengths: Any = None,
+    strengths: ArrayLike | None = None,
     n_strengths: int = 100,
     ratio: float = 1e-3,
     positive: bool = False,
-    cv: int | Iterable[tuple[Any, Any]] | None = None,
+    cv: int | Iterable[tuple[ArrayLike, ArrayLike]] | None = None,
     intercept: float | str = 0.0,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     solver: str = "auto",
     tol: float = 1e-4,
     max_passes: float = 1000,

@@ -19,7 +19,8 @@ order is certain; its constants, 8(1 + 1/a)(32 + log 1/δ), were not checked aga
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from fenchel.core.errors import Argument, InputError, InputTypeError
 from fenchel.core.validation import is_number
@@ -130,7 +131,7 @@ def _error_without_penalty(T: float, rows: float, lipschitz: float, delta: float
     return lipschitz * lipschitz * (optimization + 16.0 * (32.0 + math.log(2.0 / delta)) / rows)
 
 
-def _smallest(bound: Any, wanted: float) -> int:
+def _smallest(bound: Callable[[float], float], wanted: float) -> int:
     """The smallest integer T with bound(T) ≤ wanted, for a decreasing bound."""
     high = 1
     while bound(high) > wanted:

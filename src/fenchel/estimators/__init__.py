@@ -11,6 +11,8 @@ A new linear estimator only has to define what it minimises, as a :class:`~fench
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from fenchel.estimators.lasso import ElasticNet, Lasso
 from fenchel.estimators.lasso_cv import ElasticNetCV, LassoCV
 from fenchel.estimators.linear import LinearClassifier, LinearRegressor
@@ -25,6 +27,28 @@ from fenchel.estimators.structured_estimators import ConditionalRandomField, Str
 from fenchel.estimators.svm import LinearSVC, LinearSVR
 from fenchel.estimators.tagger import Tagger
 
+#: Any of the estimators, as :func:`fenchel.load` returns it.
+Estimator: TypeAlias = (
+    ConditionalRandomField
+    | ElasticNet
+    | ElasticNetCV
+    | Lasso
+    | LassoCV
+    | LinearClassifier
+    | LinearRegressor
+    | LinearSVC
+    | LinearSVR
+    | LogisticRegression
+    | LogisticRegressionCV
+    | Ranker
+    | Ridge
+    | RidgeCV
+    | RnaFolder
+    | SGDClassifier
+    | SGDRegressor
+    | StructuredSVM
+    | Tagger
+)
 STRUCTURED = (
     "ConditionalRandomField",
     "Ranker",

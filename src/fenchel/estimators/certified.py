@@ -18,7 +18,7 @@ from fenchel.core.threads import available_threads
 from fenchel.core.validation import is_number
 from fenchel.driver import solve
 from fenchel.driver.advice import warn_not_certified
-from fenchel.problems.result import Result
+from fenchel.problems.result import History, Result
 
 LARGEST_SEED = 2**31 - 1
 
@@ -33,6 +33,14 @@ class Certified(BaseEstimator):
         n_iter_: the number of passes over the data.
         solver_, history_: the solver used, and the history of its run (a list of histories for several problems).
     """
+
+    objective_: float
+    dual_objective_: float
+    gap_: float
+    converged_: bool
+    n_iter_: Any
+    solver_: str
+    history_: History | list[History]
 
     def _seed(self) -> int:
         """The seed given by ``random_state``; 0 for None."""
@@ -72,6 +80,8 @@ class OneProblem(Certified):
     ``converged_``, ``n_iter_``, ``solver_``, ``history_``.
     """
 
+    coef_: np.ndarray
+    l2_: float  #: the strength used; for estimators with a default by loss
     default_strengths: ClassVar[dict[str, float]] = {}  #: the strength used for l2=None, by loss
 
     def _strength(self) -> float:

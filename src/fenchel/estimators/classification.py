@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
-from fenchel.estimators.linear_estimator import MATRICES, LinearEstimator
+from fenchel.estimators.linear_estimator import MATRICES, LinearEstimator, with_callbacks
 
 
 class Classifier(ClassifierMixin, LinearEstimator):
     """The common base of all linear classifiers."""
 
-    classes_: Any
+    classes_: np.ndarray
 
     def _is_joint(self, classes: int) -> bool:
         """Whether several classes are learnt jointly, as one problem with a multiclass loss."""
@@ -31,7 +32,7 @@ class Classifier(ClassifierMixin, LinearEstimator):
         raise NotImplementedError
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to rows X with labels y.
 
         Args:
@@ -51,7 +52,7 @@ class Classifier(ClassifierMixin, LinearEstimator):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise InputError(f"{type(self).__name__} needs samples of at least 2 classes, but y contains only one: {self.classes_[0]}.")
+            raise InputError(f"{type(self).__name__} needs samples of at least 2 classes, but y has only one class: {self.classes_[0]}.")
         return codes
 
     def _class_weighted(self, weight: np.ndarray, y: Any, sample_weight: Any) -> np.ndarray:
@@ -92,12 +93,12 @@ class Classifier(ClassifierMixin, LinearEstimator):
         full = full.astype(np.float64)
         return [np.ascontiguousarray(full.T)] if count == 1 and len(full) > 1 else list(full) + [None] * (count - len(full))
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """The score <w, x> + b of each row: one number per row for two classes, otherwise one column per class."""
         scores = self._scores(X)
         return scores.ravel() if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The class with the highest score, for every row."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]

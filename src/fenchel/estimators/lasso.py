@@ -5,11 +5,13 @@ This is fenchel's own scaling: half the mean squared error, with strength α.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
+from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.estimators.drop_in import SklearnParameters
 from fenchel.estimators.linear_estimator import Formulation
 from fenchel.estimators.penalties import checked_strength, elastic
@@ -43,13 +45,13 @@ class ElasticNet(SklearnParameters, Regressor):
         *,
         l1_ratio: float = 0.5,
         fit_intercept: bool = True,
-        precompute: Any = False,
+        precompute: bool | ArrayLike = False,
         max_iter: int = 1000,
         copy_X: bool = True,
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         selection: str = "cyclic",
     ) -> None:
         self.alpha = alpha
@@ -68,7 +70,7 @@ class ElasticNet(SklearnParameters, Regressor):
         regularizer = elastic(checked_strength("alpha", self.alpha, zero=True), self.l1_ratio)
         return Formulation(Squared(), regularizer, FREE if self.fit_intercept else 0.0, positive=self.positive)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, check_input: bool = True) -> Self:
         """Fit the model to rows X with targets y.
 
         Args:
@@ -111,13 +113,13 @@ class Lasso(ElasticNet):
         alpha: float = 1.0,
         *,
         fit_intercept: bool = True,
-        precompute: Any = False,
+        precompute: bool | ArrayLike = False,
         copy_X: bool = True,
         max_iter: int = 1000,
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         selection: str = "cyclic",
     ) -> None:
         self.alpha = alpha

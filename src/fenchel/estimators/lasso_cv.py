@@ -6,17 +6,19 @@ Every fold is one path of warm-started, certified solutions (:func:`fenchel.path
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import InputError
 from fenchel.estimators.lasso import ElasticNet
-from fenchel.estimators.linear_estimator import MATRICES, Formulation
+from fenchel.estimators.linear_estimator import MATRICES, CrossValidation, Formulation, with_callbacks
 from fenchel.estimators.repeated_rows import distinct_in_folds
 from fenchel.estimators.routing import Routing
 from fenchel.losses import Squared
@@ -52,22 +54,22 @@ class ElasticNetCV(Routing, ElasticNet):
     def __init__(
         self,
         *,
-        l1_ratio: Any = 0.5,
+        l1_ratio: float | Sequence[float] = 0.5,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: int | ArrayLike = 100,
         fit_intercept: bool = True,
-        precompute: Any = "auto",
+        precompute: bool | str | ArrayLike = "auto",
         max_iter: int = 1000,
         tol: float = 1e-4,
-        cv: Any = None,
+        cv: CrossValidation = None,
         copy_X: bool = True,
         verbose: int = 0,
         n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         selection: str = "cyclic",
     ) -> None:
-        self.l1_ratio = l1_ratio
+        self.l1_ratio = l1_ratio  # type: ignore[assignment]  # one or several here
         self.eps = eps
         self.alphas = alphas
         self.fit_intercept = fit_intercept
@@ -83,29 +85,32 @@ class ElasticNetCV(Routing, ElasticNet):
         self.selection = selection
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
+    def fit(  # type: ignore[override]  # scikit-learn's has no check_input here
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Self:
         """Choose the strength by cross-validation, then fit to all rows X with targets y; ``params`` are passed to the splitter."""
         splitter_params, _ = self._routed("fit", sample_weight, params)
-        X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, **MATRICES)
-        if y.ndim > 1 and y.shape[1] > 1:
-            raise InputError(f"{type(self).__name__} supports a single output, and y has {y.shape[1]} columns: fit one model per column.")
-        y = self._with_outputs_recorded(column_or_1d(y, warn=True))
-        weight = self._weights_of(X, sample_weight)
-        folded = distinct_in_folds(X, y, weight, list(check_cv(self.cv).split(X, y, **splitter_params)))
+        rows, targets = validate_data(self, X, y, y_numeric=True, multi_output=True, **MATRICES)
+        if targets.ndim > 1 and targets.shape[1] > 1:
+            columns = targets.shape[1]
+            raise InputError(f"{type(self).__name__} supports a single output, and y has {columns} columns: fit one model per column.")
+        targets = self._with_outputs_recorded(column_or_1d(targets, warn=True))
+        weight = self._weights_of(rows, sample_weight)
+        folded = distinct_in_folds(rows, targets, weight, list(check_cv(self.cv).split(rows, targets, **splitter_params)))
         paths = [self._path(*folded, float(ratio)) for ratio in np.atleast_1d(self.l1_ratio)]
         best = min(paths, key=lambda found: found["validation_loss"].min())
         self.alpha_, self.l1_ratio_ = float(best.strengths[best.best]), best.l1_ratio
         alphas = np.array([found.strengths for found in paths])
         self.alphas_ = alphas if len(paths) > 1 and isinstance(self.alphas, (int, np.integer)) else alphas[0]
         self.mse_path_ = np.squeeze(np.array([2.0 * found.fold_losses.T for found in paths]))
-        self._learn(X, y, y, weight, self._final_formulation())
+        self._learn(rows, targets, targets, weight, self._final_formulation())
         return self
 
     def _path(self, X: Any, y: np.ndarray, weight: np.ndarray, splits: list[Any], l1_ratio: float) -> Path:
-        counted = isinstance(self.alphas, (int, np.integer)) and not isinstance(self.alphas, bool)
-        strengths: dict[str, Any] = {"n_strengths": int(self.alphas), "ratio": self.eps} if counted else {"strengths": self.alphas}
-        if counted and (not y.any() or (self.fit_intercept and np.ptp(y) == 0.0)):  # w = 0 is optimal at every strength
-            strengths = {"strengths": np.full(int(self.alphas), np.finfo(float).resolution)}
+        count = int(self.alphas) if isinstance(self.alphas, (int, np.integer)) and not isinstance(self.alphas, bool) else None
+        strengths: dict[str, Any] = {"strengths": self.alphas} if count is None else {"n_strengths": count, "ratio": self.eps}
+        if count is not None and (not y.any() or (self.fit_intercept and np.ptp(y) == 0.0)):  # w = 0 is optimal at every strength
+            strengths = {"strengths": np.full(count, np.finfo(float).resolution)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the final fit emits its own warning
             return path(
@@ -154,17 +159,17 @@ class LassoCV(ElasticNetCV):
         self,
         *,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: int | ArrayLike = 100,
         fit_intercept: bool = True,
-        precompute: Any = "auto",
+        precompute: bool | str | ArrayLike = "auto",
         max_iter: int = 1000,
         tol: float = 1e-4,
         copy_X: bool = True,
-        cv: Any = None,
+        cv: CrossValidation = None,
         verbose: int = 0,
         n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         selection: str = "cyclic",
     ) -> None:
         self.eps = eps

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice
 from fenchel.estimators import calibration as platt
 from fenchel.estimators.classification import Classifier
-from fenchel.estimators.linear_estimator import Formulation
+from fenchel.estimators.linear_estimator import ClassWeight, Formulation
 from fenchel.estimators.partial_fit import OnlineClassifier, OnlineRegressor
 from fenchel.estimators.penalties import loss_named, penalty_named
 from fenchel.estimators.regression import Regressor
@@ -78,9 +80,9 @@ class LinearClassifier(OnlineClassifier, Classifier):
         max_passes: float = 1000,
         time_limit: float | None = None,
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         multiclass: str = "auto",
@@ -121,7 +123,7 @@ class LinearClassifier(OnlineClassifier, Classifier):
         regularizer = penalty_named(self.penalty, self.strength, self.l1_ratio, self.p)
         return Formulation(loss, regularizer, FREE if self.fit_intercept else 0.0)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to rows X with labels y, and the probabilities if ``calibration`` is given.
 
         Args:
@@ -135,7 +137,7 @@ class LinearClassifier(OnlineClassifier, Classifier):
         return self
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """The probabilities of the classes, one row for each row of X."""
         check_is_fitted(self)
         if self.calibration is not None:
@@ -143,7 +145,7 @@ class LinearClassifier(OnlineClassifier, Classifier):
         return self._probabilities(X, self._is_joint(len(self.classes_)))
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """The logarithms of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
 
@@ -208,7 +210,7 @@ class LinearRegressor(OnlineRegressor, Regressor):
         time_limit: float | None = None,
         fit_intercept: bool = True,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

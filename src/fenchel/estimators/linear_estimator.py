@@ -9,14 +9,17 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.callback import CallbackSupportMixin
+from sklearn.callback import with_callbacks as untyped_with_callbacks
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fenchel.core.errors import InputError
@@ -29,8 +32,17 @@ from fenchel.problems.result import Result
 from fenchel.regularizers import L2, Box
 from fenchel.solvers import solvers
 
+F = TypeVar("F", bound=Callable[..., Any])
+ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None  #: scikit-learn's ``class_weight``
+CrossValidation: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]] | None  #: scikit-learn's ``cv``
+
 MATRICES: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": [np.float64, np.float32], "accept_large_sparse": True}
 NEGLIGIBLE = 1e-12  # ridge strength relative to the mean of ‖x‖² that replaces no penalty, because a certificate needs one
+
+
+def with_callbacks(fit: F) -> F:
+    """scikit-learn's decorator for ``fit`` methods that support callbacks, with a type."""
+    return untyped_with_callbacks(fit)
 
 
 class Formulation(NamedTuple):
@@ -52,9 +64,8 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         "_outputs",
     )  # needed by ``fit`` and ``partial_fit`` but not for predictions: not saved
 
-    coef_: Any
-    intercept_: Any
-    n_iter_: Any
+    coef_: Any  #: an array, or a sparse matrix after ``sparsify``
+    intercept_: float | np.ndarray
 
     def _limits(self) -> dict[str, Any]:
         """solver, tol, max_passes and time_limit, from the estimator's parameters."""
@@ -195,13 +206,13 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         scores = scores.toarray() if sp.issparse(scores) else np.asarray(scores)
         return scores + self.intercept_
 
-    def sparsify(self) -> Any:
+    def sparsify(self) -> Self:
         """Store ``coef_`` as a sparse matrix, which saves memory and time if most weights are zero."""
         check_is_fitted(self)
         self.coef_ = sp.csr_array(np.atleast_2d(self.coef_)) if not sp.issparse(self.coef_) else self.coef_
         return self
 
-    def densify(self) -> Any:
+    def densify(self) -> Self:
         """Store ``coef_`` as a dense array again."""
         check_is_fitted(self)
         if sp.issparse(self.coef_):

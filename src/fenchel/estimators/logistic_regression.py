@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.validation import checked_choice
 from fenchel.estimators.classification import Classifier
 from fenchel.estimators.drop_in import SklearnParameters
-from fenchel.estimators.linear_estimator import Formulation
+from fenchel.estimators.linear_estimator import ClassWeight, Formulation
 from fenchel.estimators.penalties import RATIO_OF, checked_strength, elastic
 from fenchel.losses import Logistic, Softmax
 from fenchel.problems.problem import FREE
@@ -52,8 +53,8 @@ class LogisticRegression(SklearnParameters, Classifier):
         tol: float = 1e-4,
         fit_intercept: bool = True,
         intercept_scaling: float = 1,
-        class_weight: Any = None,
-        random_state: Any = None,
+        class_weight: ClassWeight = None,
+        random_state: RandomState = None,
         solver: str = "auto",
         max_iter: int = 100,
         verbose: int = 0,
@@ -89,11 +90,11 @@ class LogisticRegression(SklearnParameters, Classifier):
         super()._keep(found, form, dtype)
         self.n_iter_ = np.array([self.n_iter_], dtype=np.int32)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """The probabilities of the classes, one row for each row of X."""
         return self._probabilities(X, together=True)
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """The logarithms of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
 

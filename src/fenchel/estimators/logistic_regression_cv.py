@@ -8,19 +8,21 @@ from __future__ import annotations
 import copy
 import inspect
 import math
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.callback import with_callbacks
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_method_params, validate_data
 
+from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import InputError
 from fenchel.core.threads import available_threads
 from fenchel.driver import solve
-from fenchel.estimators.linear_estimator import MATRICES, Formulation
+from fenchel.estimators.linear_estimator import MATRICES, ClassWeight, CrossValidation, Formulation, with_callbacks
 from fenchel.estimators.logistic_regression import LogisticRegression, logistic_formulation
 from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.routing import Routing
@@ -55,22 +57,22 @@ class LogisticRegressionCV(Routing, LogisticRegression):
     def __init__(
         self,
         *,
-        Cs: Any = 10,
-        l1_ratios: Any = (0.0,),
+        Cs: int | Iterable[float] = 10,
+        l1_ratios: ArrayLike | None = (0.0,),
         fit_intercept: bool = True,
-        cv: Any = None,
+        cv: CrossValidation = None,
         dual: bool = False,
         penalty: Any = "deprecated",
-        scoring: Any = None,
+        scoring: str | Callable[..., float] | None = None,
         solver: str = "auto",
         tol: float = 1e-4,
         max_iter: int = 100,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         refit: bool = True,
         intercept_scaling: float = 1.0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         use_legacy_attributes: bool = False,
     ) -> None:
         self.Cs = Cs
@@ -92,7 +94,7 @@ class LogisticRegressionCV(Routing, LogisticRegression):
         self.use_legacy_attributes = use_legacy_attributes
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
         """Choose C by cross-validation, then fit to all rows X with labels y; ``params`` are passed to the splitter and the scorer."""
         X, y = validate_data(self, X, y, **MATRICES)
         codes = self._encoded(y)
@@ -116,7 +118,7 @@ class LogisticRegressionCV(Routing, LogisticRegression):
         self.n_iter_ = np.array(passes)
         return self
 
-    def score(self, X: Any, y: Any, *, sample_weight: Any = None, **params: Any) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, **params: Any) -> float:
         """The score, by ``scoring``, of the predictions for rows X with labels y; ``params`` are passed to the scorer."""
         _, scorer_params = self._routed("score", sample_weight, params)
         return self._get_scorer()(self, X, y, **scorer_params)

@@ -7,11 +7,13 @@ bound for the rows seen, and ``gap_`` nan.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
+from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
 from fenchel.driver import solve
 from fenchel.driver.choice import choose
@@ -25,7 +27,7 @@ UNPENALISED = 1e-12  # ridge strength that replaces no penalty, because the onli
 
 
 class _Online(LinearEstimator):
-    classes_: Any
+    classes_: np.ndarray
 
     def _learn_online(self, X: Any, targets: list[np.ndarray], weight: np.ndarray, form: Formulation, classes: int | None) -> None:
         """One pass over these rows for each target, starting from the weights of the last call."""
@@ -49,7 +51,7 @@ class _Online(LinearEstimator):
 class OnlineClassifier(_Online):
     """``partial_fit`` for classifiers."""
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+    def partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Update the model with more rows, one step each.
 
         Args:
@@ -59,7 +61,7 @@ class OnlineClassifier(_Online):
         first = not hasattr(self, "coef_")
         if first and classes is None:
             raise InputError("classes must be given in the first call of partial_fit: all labels that y can ever contain.")
-        X, y = validate_data(self, X, y, reset=first, **MATRICES)
+        rows, labels = validate_data(self, X, y, reset=first, **MATRICES)
         if classes is not None:
             given = np.unique(classes)
             if not first and not np.array_equal(given, self.classes_):
@@ -68,20 +70,22 @@ class OnlineClassifier(_Online):
                 )
             self.classes_ = given
         self._check_online()
-        codes = np.searchsorted(self.classes_, y)
-        unknown = np.flatnonzero((codes == len(self.classes_)) | (self.classes_[np.minimum(codes, len(self.classes_) - 1)] != y))
+        codes = np.searchsorted(self.classes_, labels)
+        unknown = np.flatnonzero((codes == len(self.classes_)) | (self.classes_[np.minimum(codes, len(self.classes_) - 1)] != labels))
         if len(unknown):
-            raise InputError(f"y[{unknown[0]}] is {y[unknown[0]]}, which is not one of the classes {', '.join(map(str, self.classes_))}.")
+            raise InputError(
+                f"y[{unknown[0]}] is {labels[unknown[0]]}, which is not one of the classes {', '.join(map(str, self.classes_))}."
+            )
         K = len(self.classes_)
-        weight = self._class_weighted(self._weights_of(X, sample_weight), y, sample_weight)
+        weight = self._class_weighted(self._weights_of(rows, sample_weight), labels, sample_weight)
         together = self._is_joint(K)
-        form = self._formulation(float(len(y)), together)
-        self._learn_online(X, self._targets(codes), weight, form, K if together else None)
+        form = self._formulation(float(len(labels)), together)
+        self._learn_online(rows, self._targets(codes), weight, form, K if together else None)
         return self
 
     def _check_online(self) -> None:
         if len(self.classes_) < 2:
-            raise InputError(f"{type(self).__name__} needs at least 2 classes, but classes contains only one: {self.classes_[0]}.")
+            raise InputError(f"{type(self).__name__} needs at least 2 classes, but classes has only one class: {self.classes_[0]}.")
         if getattr(self, "class_weight", None) == "balanced":
             raise InputError(Argument("class_weight", "balanced"), " needs all rows at once: give the weights themselves, as a dictionary.")
 
@@ -89,13 +93,13 @@ class OnlineClassifier(_Online):
 class OnlineRegressor(_Online):
     """``partial_fit`` for regressors."""
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Update the model with more rows, one step each; weights should be 1 on average."""
         first = not hasattr(self, "coef_")
-        X, y = validate_data(self, X, y, reset=first, multi_output=True, y_numeric=True, **MATRICES)
-        if not first and np.size(self.intercept_) != (y.shape[1] if y.ndim == 2 else 1):
-            raise InputError(f"y has shape {y.shape}, unlike on the last call of partial_fit or fit: give the same number of outputs.")
-        y = self._with_outputs_recorded(y)
-        weight = self._weights_of(X, sample_weight)
-        self._learn_online(X, self._targets(y), weight, self._formulation(float(len(y))), None)
+        rows, targets = validate_data(self, X, y, reset=first, multi_output=True, y_numeric=True, **MATRICES)
+        if not first and np.size(self.intercept_) != (targets.shape[1] if targets.ndim == 2 else 1):
+            raise InputError(f"y has shape {targets.shape}, unlike on the last call of partial_fit or fit: give as many outputs.")
+        targets = self._with_outputs_recorded(targets)
+        weight = self._weights_of(rows, sample_weight)
+        self._learn_online(rows, self._targets(targets), weight, self._formulation(float(len(targets))), None)
         return self

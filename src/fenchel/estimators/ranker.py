@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import Argument, InputError, InputWarning, users_line
 from fenchel.core.validation import checked_choice
 from fenchel.estimators.certified import OneProblem
@@ -67,6 +69,7 @@ class Ranker(OneProblem):
     (True, True)
     """
 
+    n_queries_: int
     default_strengths = DEFAULT_STRENGTHS
 
     def __init__(
@@ -80,7 +83,7 @@ class Ranker(OneProblem):
         tol: float = 1e-3,
         max_passes: float = 1000,
         time_limit: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -96,7 +99,7 @@ class Ranker(OneProblem):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, qid: Any = None) -> Ranker:
+    def fit(self, X: MatrixLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Fit the ranker to documents X with grades y.
 
         Args:
@@ -136,7 +139,7 @@ class Ranker(OneProblem):
         loss = loss_named(self.loss.removeprefix(PAIRWISE), ("binary",))
         return Problem(pairs.X, pairs.y, loss, penalty, sample_weight=pairs.weight)
 
-    def predict(self, X: Any, qid: Any = None) -> np.ndarray:
+    def predict(self, X: MatrixLike, qid: ArrayLike | None = None) -> np.ndarray:
         """The score of every document; the documents of a query are ranked by it, the highest first.
 
         Args:
@@ -151,7 +154,7 @@ class Ranker(OneProblem):
             )
         return np.asarray((normalized(X, qid) if self.normalize else X) @ self.coef_)
 
-    def score(self, X: Any, y: Any, qid: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike, qid: ArrayLike | None = None) -> float:
         """The mean NDCG@k over all queries with a relevant document."""
         check_is_fitted(self)
         if qid is None and self.n_queries_ > 1:

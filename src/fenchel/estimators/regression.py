@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from fenchel.estimators.linear_estimator import MATRICES, Formulation, LinearEstimator
+from fenchel.core.array_types import MatrixLike
+from fenchel.estimators.linear_estimator import MATRICES, Formulation, LinearEstimator, with_callbacks
 
 
 class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
@@ -23,7 +24,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
         raise NotImplementedError
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to rows X with targets y.
 
         Args:
@@ -59,12 +60,12 @@ class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
         full = np.column_stack([coef, np.atleast_1d(self.intercept_)]) if self.fit_intercept else coef
         return list(full) + [None] * (count - len(full))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The prediction for every row, with one column per output if there are several."""
         scores = self._scores(X)
         return scores if np.ndim(self.coef_) == 1 or self._several_outputs() else scores.ravel()
 
-    def densify(self) -> Any:
+    def densify(self) -> Self:
         """Store ``coef_`` as a dense array again."""
         was_sparse = sp.issparse(getattr(self, "coef_", None))
         super().densify()

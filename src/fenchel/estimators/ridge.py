@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from fenchel.core.array_types import RandomState
 from fenchel.core.errors import InputError
 from fenchel.estimators.drop_in import SklearnParameters
 from fenchel.estimators.linear_estimator import Formulation
@@ -44,7 +46,7 @@ class Ridge(SklearnParameters, Regressor):
 
     def __init__(
         self,
-        alpha: Any = 1.0,
+        alpha: float | ArrayLike = 1.0,
         *,
         fit_intercept: bool = True,
         copy_X: bool = True,
@@ -52,7 +54,7 @@ class Ridge(SklearnParameters, Regressor):
         tol: float = 1e-4,
         solver: str = "auto",
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept

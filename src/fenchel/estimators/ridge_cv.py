@@ -6,18 +6,20 @@ learnt without it is r_i/(1 − h_i) for every α, where h is the diagonal of th
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.callback import with_callbacks
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_method_params, validate_data
 
+from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.numeric import EPSILON
-from fenchel.estimators.linear_estimator import MATRICES
+from fenchel.estimators.linear_estimator import MATRICES, CrossValidation, with_callbacks
 from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.ridge import Ridge
 from fenchel.estimators.routing import Routing
@@ -31,7 +33,7 @@ class FixedPredictions(RegressorMixin, BaseEstimator):
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The stored predictions, whatever X is."""
         return self.values
 
@@ -65,12 +67,12 @@ class RidgeCV(Routing, Ridge):
 
     def __init__(
         self,
-        alphas: Any = (0.1, 1.0, 10.0),
+        alphas: ArrayLike = (0.1, 1.0, 10.0),
         *,
         fit_intercept: bool = True,
-        scoring: Any = None,
-        cv: Any = None,
-        gcv_mode: Any = None,
+        scoring: str | Callable[..., float] | None = None,
+        cv: CrossValidation = None,
+        gcv_mode: str | None = None,
         store_cv_results: bool = False,
         alpha_per_target: bool = False,
     ) -> None:
@@ -83,12 +85,12 @@ class RidgeCV(Routing, Ridge):
         self.alpha_per_target = alpha_per_target
 
     @property
-    def alpha(self) -> Any:
+    def alpha(self) -> float | np.ndarray:  # type: ignore[override]  # a parameter of Ridge
         """The chosen strength."""
         return self.alpha_
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
         """Choose the strength by cross-validation, then fit to all rows X with targets y; ``params`` go to the splitter and the scorer."""
         splitter_params, scorer_params = self._routed("fit", sample_weight, params)
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **MATRICES)

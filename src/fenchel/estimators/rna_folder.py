@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from fenchel.core.array_types import RandomState
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice
 from fenchel.estimators.structured_estimators import StructuredEstimator
@@ -41,6 +44,7 @@ class RnaFolder(StructuredEstimator):
     (2, 2, True)
     """
 
+    model_: RnaFold
     kind: ClassVar[type] = RnaFold
     default_strengths: ClassVar[dict[str, float]] = {LIKELIHOOD: 0.03, MARGIN: 0.001}
 
@@ -58,7 +62,7 @@ class RnaFolder(StructuredEstimator):
         tol: float = 1e-2,
         max_passes: float = 1000,
         time_limit: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -77,7 +81,7 @@ class RnaFolder(StructuredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> RnaFolder:
+    def fit(self, X: Sequence[str], Y: Sequence[Any], sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to sequences X and structures Y: dot-bracket strings, lists of pairs or arrays of partners."""
         checked_choice("decode", self.decode, DECODERS)
         checked_choice("loss", self.loss, self.default_strengths)

@@ -6,16 +6,18 @@ row, as scikit-learn's does. The parameters for learning rates, averaging and ea
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice
 from fenchel.estimators.classification import Classifier, normalised_one_vs_rest
 from fenchel.estimators.drop_in import SklearnParameters
-from fenchel.estimators.linear_estimator import Formulation
+from fenchel.estimators.linear_estimator import ClassWeight, Formulation
 from fenchel.estimators.partial_fit import OnlineClassifier, OnlineRegressor
 from fenchel.estimators.penalties import RATIO_OF, checked_strength, elastic
 from fenchel.estimators.regression import Regressor
@@ -64,7 +66,14 @@ class _Sgd(SklearnParameters):
     fit_intercept: Any
     _given: tuple[Any, Any] = (None, None)
 
-    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Any:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Fit the model to rows X with labels or targets y.
 
         Args:
@@ -99,7 +108,7 @@ def _has_probabilities(model: Any) -> bool:
     return True
 
 
-class SGDClassifier(_Sgd, OnlineClassifier, Classifier):
+class SGDClassifier(_Sgd, OnlineClassifier, Classifier):  # type: ignore[misc]  # scikit-learn's order of the arguments of fit
     """scikit-learn's ``SGDClassifier``, with its parameters and objective, and a certificate.
 
     Args:
@@ -133,16 +142,16 @@ class SGDClassifier(_Sgd, OnlineClassifier, Classifier):
         verbose: int = 0,
         epsilon: float = 0.1,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         learning_rate: str = "optimal",
         eta0: float = 0.01,
         power_t: float = 0.5,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         warm_start: bool = False,
-        average: Any = False,
+        average: bool | int = False,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -181,7 +190,7 @@ class SGDClassifier(_Sgd, OnlineClassifier, Classifier):
         return self._sgd_formulation(*known[checked_choice("loss", self.loss, known)])
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """The probabilities of the classes, one row for each row of X."""
         if self.loss == "log_loss":
             return self._probabilities(X, together=False)
@@ -190,12 +199,12 @@ class SGDClassifier(_Sgd, OnlineClassifier, Classifier):
         return np.column_stack([1.0 - p, p]) if p.ndim == 1 else normalised_one_vs_rest(p)
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """The logarithms of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
 
 
-class SGDRegressor(_Sgd, OnlineRegressor, Regressor):
+class SGDRegressor(_Sgd, OnlineRegressor, Regressor):  # type: ignore[misc]  # scikit-learn's order of the arguments of fit
     """scikit-learn's ``SGDRegressor``, with its parameters and objective, and a certificate.
 
     Args:
@@ -225,7 +234,7 @@ class SGDRegressor(_Sgd, OnlineRegressor, Regressor):
         shuffle: bool = True,
         verbose: int = 0,
         epsilon: float = 0.1,
-        random_state: Any = None,
+        random_state: RandomState = None,
         learning_rate: str = "invscaling",
         eta0: float = 0.01,
         power_t: float = 0.25,
@@ -233,7 +242,7 @@ class SGDRegressor(_Sgd, OnlineRegressor, Regressor):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         warm_start: bool = False,
-        average: Any = False,
+        average: bool | int = False,
     ) -> None:
         self.loss = loss
         self.penalty = penalty

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from fenchel.core.array_types import RandomState
 from fenchel.core.errors import InputError
 from fenchel.core.threads import available_threads
 from fenchel.estimators.certified import OneProblem
@@ -20,9 +22,10 @@ from fenchel.structured.structured_model import LIKELIHOOD, MARGIN, StructuredMo
 class StructuredEstimator(OneProblem):
     """The common base of structured estimators: ``model_`` is the fitted model, in addition to the weights and the certificate."""
 
+    model_: Any  #: a StructuredModel
     kind: ClassVar[type] = StructuredModel  #: the class of ``model_``
 
-    def _learn(self, model: Any, X: Any, Y: Any, loss: str, sample_weight: Any) -> Any:
+    def _learn(self, model: Any, X: Any, Y: Any, loss: str, sample_weight: ArrayLike | None) -> Self:
         """Build the problem of the model for X and Y, and solve it."""
         problem = Problem(model, X, Y, self._regularizer(), loss, sample_weight=sample_weight)
         self.model_ = problem.model
@@ -59,7 +62,7 @@ class ModelEstimator(StructuredEstimator):
 
     loss_of_model = MARGIN
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, Y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to inputs X with outputs Y, both in the format of the model.
 
         Args:
@@ -106,14 +109,14 @@ class StructuredSVM(ModelEstimator):
 
     def __init__(
         self,
-        model: Any = None,
+        model: StructuredModel | None = None,
         *,
         l2: float = 0.01,
         solver: str = "auto",
         tol: float = 1e-2,
         max_passes: float = 1000,
         time_limit: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -155,7 +158,7 @@ class ConditionalRandomField(ModelEstimator):
 
     def __init__(
         self,
-        model: Any = None,
+        model: StructuredModel | None = None,
         *,
         l2: float = 1e-4,
         l1: float = 0.0,
@@ -163,7 +166,7 @@ class ConditionalRandomField(ModelEstimator):
         tol: float = 1e-4,
         max_passes: float = 1000,
         time_limit: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from fenchel.core.array_types import RandomState
 from fenchel.core.validation import checked_choice
 from fenchel.estimators.classification import Classifier
 from fenchel.estimators.drop_in import SklearnParameters
-from fenchel.estimators.linear_estimator import Formulation
+from fenchel.estimators.linear_estimator import ClassWeight, Formulation
 from fenchel.estimators.penalties import RATIO_OF, checked_strength, elastic
 from fenchel.estimators.regression import Regressor
 from fenchel.losses import EpsilonInsensitive, Hinge, MulticlassHinge, SquaredEpsilonInsensitive, SquaredHinge
@@ -55,15 +56,15 @@ class LinearSVC(SklearnParameters, Classifier):
         penalty: str = "l2",
         loss: str = "squared_hinge",
         *,
-        dual: Any = "auto",
+        dual: bool | str = "auto",
         tol: float = 1e-4,
         C: float = 1.0,
         multi_class: str = "ovr",
         fit_intercept: bool = True,
         intercept_scaling: float = 1,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         max_iter: int = 1000,
     ) -> None:
         self.penalty = penalty
@@ -120,9 +121,9 @@ class LinearSVR(SklearnParameters, Regressor):
         loss: str = "epsilon_insensitive",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        dual: Any = "auto",
+        dual: bool | str = "auto",
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         max_iter: int = 1000,
     ) -> None:
         self.epsilon = epsilon

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from fenchel.core.array_types import RandomState
 from fenchel.core.errors import Argument, InputError, InputTypeError, users_line
 from fenchel.core.validation import checked_choice
 from fenchel.estimators.structured_estimators import StructuredEstimator, mixed_penalty
@@ -16,7 +18,8 @@ from fenchel.structured.chain import Chain, token_features
 from fenchel.structured.chain.tags import checked_tags
 from fenchel.structured.structured_model import LIKELIHOOD, MARGIN
 
-MANY_TOKENS, MANY_TAGS = 100, 0.3  # with at least so many tokens, more distinct tags than this share of them cause a warning
+MANY_TOKENS, MANY_TAGS = 100, 0.3  # from this many tokens on, more distinct tags than this share of them cause a warning
+Sentences: TypeAlias = Sequence[Sequence[str | Sequence[str]]]  #: of tokens, which are words or tuples of a word and further columns
 NAMES = ("w", "pos")  # the names of the first columns; the others are c2, c3, ...
 
 
@@ -41,6 +44,8 @@ class Tagger(StructuredEstimator):
     [['DET', 'NOUN', 'VERB']]
     """
 
+    model_: Chain
+    columns_: list[str]
     kind: ClassVar[type] = Chain
 
     def __init__(
@@ -55,7 +60,7 @@ class Tagger(StructuredEstimator):
         tol: float = 1e-4,
         max_passes: float = 1000,
         time_limit: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -72,7 +77,7 @@ class Tagger(StructuredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Tagger:
+    def fit(self, X: Sentences, Y: Sequence[Sequence[str | int]], sample_weight: ArrayLike | None = None) -> Self:
         """Fit the tagger to sentences X and the tags Y of their tokens."""
         checked_choice("loss", self.loss, (LIKELIHOOD, MARGIN))
         columns = columns_of(X)

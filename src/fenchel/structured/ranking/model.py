@@ -93,8 +93,8 @@ class Ranking(StructuredModel):
         if not is_informative(grades):
             return np.zeros((4, len(grades)))
         order = np.argsort(-grades, kind="stable")
-        worth = gains(grades)
-        b = worth / (worth[order] @ D)
+        gain = gains(grades)
+        b = gain / (gain[order] @ D)
         c = self._coefficients(grades[order])
         return np.stack([b, b[order], c, _mean_within(grades, order, c)])
 

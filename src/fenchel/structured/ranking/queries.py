@@ -48,13 +48,13 @@ class Queries(NamedTuple):
 
     def decode(self, i, w, scale, cost, y):
         first, n = self.start[i], self.start[i + 1] - self.start[i]
-        s, worth = np.empty(n), np.empty(n)
+        s, gain = np.empty(n), np.empty(n)
         for d in range(n):
             s[d] = scale * self.rows.dot(first + d, plain(w))
-            worth[d] = cost * self.b[first + d]
+            gain[d] = cost * self.b[first + d]
         order = best_order(s)
         if cost != 0.0:
-            order = violating(order, s, worth, self.kind, self.c, self.D, first, self.reach[i])
+            order = violating(order, s, gain, self.kind, self.c, self.D, first, self.reach[i])
         for r in range(n):
             y[order[r]] = r
 
@@ -87,8 +87,8 @@ class Queries(NamedTuple):
 
 
 @compiled
-def violating(order, s, worth, kind, c, D, first, reach):
-    """The document at each rank of max Σ c·s − D·worth, from the order by score.
+def violating(order, s, gain, kind, c, D, first, reach):
+    """The document at each rank of max Σ c·s − D·gain, from the order by score.
 
     Documents of equal grade are ordered by score, so only the best ``reach`` of each grade can be at a rank that counts.
     """
@@ -103,7 +103,7 @@ def violating(order, s, worth, kind, c, D, first, reach):
         taken[kind[first + d]] += 1
     values = np.empty((4, count))
     for e in range(count):
-        values[0, e], values[1, e], values[2, e], values[3, e] = s[chosen[e]], worth[chosen[e]], c[first + e], D[e]
+        values[0, e], values[1, e], values[2, e], values[3, e] = s[chosen[e]], gain[chosen[e]], c[first + e], D[e]
     at = assigned(values[0], values[1], values[2], values[3])
     for r in range(count):
         found[r] = chosen[at[r]]

@@ -38,7 +38,7 @@ LETTERS = 5  # the bases and the unknown one
 PAIRS = ("AU", "CG", "GC", "UA", "GU", "UG")
 LONGEST_LOOP = 30  # the maximal number of unpaired bases in an internal loop; longer hairpins are scored as this long
 WIDTH = LONGEST_LOOP + 1
-EXPLICIT = 4  # internal loops with up to so many bases on each side have explicit weights
+EXPLICIT = 4  # internal loops with at most this many bases on each side have explicit weights
 
 #: The kind of a pair of letters, at 5·first + second: its index in PAIRS, or -1.
 KIND = np.full(LETTERS * LETTERS, -1, dtype=np.int64)
