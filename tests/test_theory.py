@@ -1,4 +1,4 @@
-"""Plans from the theorems: the smallest T that satisfies a bound, the strength that minimises it, and that the bound holds."""
+"""The theorems: the smallest T that satisfies a bound, the strength that balances it, and validity of the bound."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ X, Y = signed_rows()
 
 
 @given(st.floats(1e-3, 10.0), positive, positive, st.floats(0.01, 0.99))
-def test_the_plan_has_the_fewest_iterations_that_satisfy_theorem_1(accuracy, strength, lipschitz, delta):
+def test_the_planned_iterations_are_the_fewest_that_satisfy_theorem_1(accuracy, strength, lipschitz, delta):
     plan = theory.plan_optimization(accuracy, strength, lipschitz, delta)
 
     def bound(T):
@@ -30,7 +30,7 @@ def test_the_plan_has_the_fewest_iterations_that_satisfy_theorem_1(accuracy, str
 
 
 @given(st.floats(1.05, 2.0), positive, st.floats(0.01, 0.99), st.integers(10**3, 10**9), st.floats(0.01, 0.99))
-def test_the_balanced_strength_minimises_the_bound_of_theorem_2(p, norm, delta, rows, share):
+def test_the_strength_minimises_the_bound_of_theorem_2(p, norm, delta, rows, share):
     T = 1.0 + rows * share
     sigma = theory.balanced_strength(T, rows, norm, 1.0, p, delta)
 
@@ -41,7 +41,7 @@ def test_the_balanced_strength_minimises_the_bound_of_theorem_2(p, norm, delta, 
     assert bound(sigma) == pytest.approx(2.0 * sigma * norm**2 / (2.0 * (p - 1.0)))
 
 
-def test_the_number_of_iterations_decreases_with_the_number_of_rows():
+def test_more_rows_need_fewer_iterations():
     plans = [theory.plan_generalization(0.5, rows, norm=1.0, lipschitz=1.0) for rows in (10**4, 10**5, 10**6, 10**7)]
     iterations = [plan.iterations for plan in plans]
     assert iterations == sorted(iterations, reverse=True)
@@ -49,8 +49,8 @@ def test_the_number_of_iterations_decreases_with_the_number_of_rows():
     assert all(plan.bound <= 0.5 for plan in plans)
 
 
-def test_an_unreachable_error_is_reported_with_the_number_of_rows_needed():
-    with pytest.raises(ValueError, match=r"error=0.01 is out of reach of the bound with 1,000 rows.*more than [\d,]+ rows"):
+def test_an_unreachable_error_is_refused_with_the_number_of_rows_it_needs():
+    with pytest.raises(ValueError, match=r"error=0.01 cannot be reached by the bound with 1,000 rows.*more than [\d,]+ rows"):
         theory.plan_generalization(0.01, 1000, norm=1.0, lipschitz=1.0)
     needed = None
     try:
@@ -72,8 +72,8 @@ def test_invalid_numbers_are_refused():
 
 
 @pytest.mark.parametrize("regularizer", [fl.L2(0.1), fl.SquaredLp(0.1, 1.5), fl.L1L2(l1=0.01, l2=0.1)], ids=str)
-def test_the_solver_satisfies_the_plan_for_a_problem(regularizer):
-    """A random iterate of w_1, …, w_T satisfies the bound of Theorem 1 with the stated probability."""
+def test_pgs_reaches_the_accuracy_of_its_plan(regularizer):
+    """A random one of w_1, …, w_T satisfies the bound of Theorem 1."""
     X, y = fl.datasets.make_text(200, n=100, nonzeros=8, seed=0)
     problem = fl.Problem(X, y, fl.Hinge(), regularizer)
     plan = fl.plan(problem, accuracy=0.2, delta=0.5)
@@ -84,9 +84,9 @@ def test_the_solver_satisfies_the_plan_for_a_problem(regularizer):
     assert plan.iterations == pytest.approx(plan.passes * 200)
 
 
-def test_a_plan_needs_a_lipschitz_loss_and_strong_convexity():
+def test_a_plan_needs_a_lipschitz_loss_and_a_strongly_convex_regularizer():
     X, y = np.ones((3, 1)), np.ones(3)
-    with pytest.raises(ValueError, match="Squared has no bound on its slopes"):
+    with pytest.raises(ValueError, match="Squared has no method lipschitz"):
         fl.plan(fl.Problem(X, y, fl.Squared(), fl.L2(0.1)), accuracy=0.1)
     with pytest.raises(ValueError, match="L1 is not strongly convex"):
         fl.plan(fl.Problem(X, y, fl.Hinge(), fl.L1(0.1)), accuracy=0.1)

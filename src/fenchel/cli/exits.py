@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from fenchel.core.errors import Argument, InputError, Worded
+from fenchel.core.errors import Argument, InputError, MessageWithArguments
 
 DONE, INTERNAL, BAD_INPUT, NOT_CERTIFIED, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 EXIT_CODES = (
@@ -86,8 +86,8 @@ def is_about_input(error: Exception) -> bool:
 
 def sentence(message: Exception | Warning, command: Any) -> str:
     """An error or a warning on one line, with its arguments written as options of the command if the command has them."""
-    if isinstance(message, Worded):
-        text = message.worded(lambda argument: in_shell(argument, command))
+    if isinstance(message, MessageWithArguments):
+        text = message.formatted(lambda argument: in_shell(argument, command))
     elif isinstance(message, OSError) and message.strerror and message.filename is not None:
         text = f"{message.filename}: {message.strerror}."
     else:

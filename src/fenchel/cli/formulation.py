@@ -22,7 +22,7 @@ class Labels(NamedTuple):
 
 def labels_and_loss(task: str, loss: str | None, y: Any) -> Labels:
     """Encode two classes as −1 and +1, more as 0, 1, …; numbers are unchanged. Choose the loss for such labels."""
-    from fenchel.estimators.linear import loss_of_all, loss_of_two
+    from fenchel.estimators.linear import binary_loss, multiclass_loss
     from fenchel.estimators.penalties import loss_named
 
     loss = loss or DEFAULT_LOSS[task]
@@ -32,11 +32,11 @@ def labels_and_loss(task: str, loss: str | None, y: Any) -> Labels:
     if len(classes) < 2:
         raise InputError(f"All labels are {classes[0]}: classification needs rows of at least 2 classes.")
     if len(classes) == 2:
-        return Labels(np.where(codes == 1, 1.0, -1.0), loss_of_two(loss), classes)
-    multiclass = loss_of_all(loss)
-    if multiclass is None:
+        return Labels(np.where(codes == 1, 1.0, -1.0), binary_loss(loss), classes)
+    joint = multiclass_loss(loss)
+    if joint is None:
         raise InputError(f"The loss {loss} has no multiclass form for {len(classes)} classes: give --loss logistic, hinge or smooth-hinge.")
-    return Labels(codes, multiclass, classes)
+    return Labels(codes, joint, classes)
 
 
 def penalty_of(penalty: str, strength: float, l1_ratio: float, p: float) -> Any:

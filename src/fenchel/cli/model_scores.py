@@ -96,7 +96,7 @@ def in_words(found: dict[str, Any]) -> str:
 def mean_loss(model: Any, X: Any, y: np.ndarray) -> float | None:
     """The mean of the loss that the model was trained with; None for other models and for more than two classes one-vs-rest."""
     from fenchel.estimators import LinearClassifier, LinearRegressor
-    from fenchel.estimators.linear import loss_of_all, loss_of_two
+    from fenchel.estimators.linear import binary_loss, multiclass_loss
     from fenchel.estimators.penalties import loss_named
     from fenchel.problems.sums import sum_losses
 
@@ -105,10 +105,10 @@ def mean_loss(model: Any, X: Any, y: np.ndarray) -> float | None:
         return float(sum_losses(loss_named(model.loss, ("real",)), np.asarray(model.predict(X), dtype=np.float64), y, row_weights))
     if not isinstance(model, LinearClassifier) or not np.isin(y := labels_as_classes(model, y), model.classes_).all():
         return None
-    joint = model.multiclass != "one-vs-rest" and loss_of_all(model.loss) is not None
+    joint = model.multiclass != "one-vs-rest" and multiclass_loss(model.loss) is not None
     if len(model.classes_) > 2 and not joint:
         return None
     codes = np.searchsorted(model.classes_, y)
     two = len(model.classes_) == 2
-    labels, loss = (np.where(codes == 1, 1.0, -1.0), loss_of_two(model.loss)) if two else (codes, loss_of_all(model.loss))
+    labels, loss = (np.where(codes == 1, 1.0, -1.0), binary_loss(model.loss)) if two else (codes, multiclass_loss(model.loss))
     return float(sum_losses(loss, np.ascontiguousarray(model.decision_function(X), dtype=np.float64), labels, row_weights))

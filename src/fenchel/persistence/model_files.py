@@ -17,7 +17,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from fenchel.core.version import __version__
 from fenchel.persistence.model_kinds import DTYPES, ModelFileError
 from fenchel.persistence.model_reader import Reader
 from fenchel.persistence.model_writer import Writer
+
+if TYPE_CHECKING:
+    from fenchel.estimators import Estimator
 
 FORMAT, VERSION = "fenchel-model", 1
 MEMORY = 2**32  # bytes that a model may take beyond those stored in the file
@@ -54,7 +57,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         save_file(writer.tensors, temporary, metadata=metadata)
 
 
-def load(path: str | os.PathLike[str], *, memory: int = MEMORY) -> Any:
+def load(path: str | os.PathLike[str], *, memory: int = MEMORY) -> Estimator:
     """Read a model written by :func:`save`; a damaged file, or one that is not a model, is refused.
 
     ``memory`` is the number of bytes that the model may take beyond those in the file, where zeros are not stored.

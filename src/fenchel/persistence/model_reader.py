@@ -10,13 +10,16 @@ import inspect
 import json
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fenchel.core.messages import near
 from fenchel.persistence.model_kinds import ATTRIBUTE, EARLIER_PARTS, JSON_CLASSES, SPARSE, ModelFileError, check_model, models, parts
 from fenchel.problems.result import History
+
+if TYPE_CHECKING:
+    from fenchel.estimators import Estimator
 
 MODEL_FIELDS: dict[str, type] = {"class": str, "parameters": dict, "attributes": dict}
 SPARSE_PARTS = {"data": "fiub", "indices": "i", "indptr": "i"}
@@ -48,7 +51,7 @@ class Reader:
     def __init__(self, tensors: dict[str, np.ndarray], memory: int) -> None:
         self.tensors, self.memory, self.used = tensors, memory, set[str]()
 
-    def whole_model(self, node: Any) -> Any:
+    def whole_model(self, node: Any) -> Estimator:
         """The model in the file; an error if it does not use all tensors."""
         model = self.model(node, "")
         unused = sorted(set(self.tensors) - self.used)

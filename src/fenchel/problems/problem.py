@@ -18,7 +18,7 @@ from fenchel.linalg.design import Design
 from fenchel.problems.labels import checked_labels, checked_sample_weights
 from fenchel.problems.objective import Chunk, row_orders
 from fenchel.problems.rows_objective import RowsObjective
-from fenchel.regularizers.unpenalised_intercept import Free
+from fenchel.regularizers.unpenalised_intercept import UnpenalisedIntercept
 
 FREE = "free"
 
@@ -71,7 +71,9 @@ class Problem(RowsObjective):
 
     def _without_intercept(self, regularizer: Any) -> Any:
         """The same regularizer, not applied to the intercept."""
-        return regularizer if isinstance(regularizer, Free) else Free(regularizer, (self.n - 1) * self.outputs)
+        if isinstance(regularizer, UnpenalisedIntercept):
+            return regularizer
+        return UnpenalisedIntercept(regularizer, (self.n - 1) * self.outputs)
 
     # ---- some of the rows ----
 
