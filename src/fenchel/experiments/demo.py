@@ -15,9 +15,11 @@ from fenchel import plots
 from fenchel.datasets import make_text
 from fenchel.driver import minimize
 from fenchel.losses import Hinge, Logistic, SmoothHinge
+from fenchel.losses.protocol import Loss
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Result
 from fenchel.regularizers import L1, L1L2, L2
+from fenchel.regularizers.protocol import Regularizer
 
 COLUMNS = ("objective", "bound", "gap", "accuracy", "non-zero", "passes", "time")
 EXPLANATION = (
@@ -37,7 +39,7 @@ def run(rows: int, tol: float, seed: int, plot: Path | None = None) -> None:
     train, test = slice(0, rows), slice(rows, None)
     console.print(f"Generated text: {rows:,} documents, {X.shape[1]:,} words, {X[train].nnz / rows:.0f} words per document.")
     console.print("[dim]The first run on a machine compiles kernels, which takes some seconds; later runs load them from disk.[/dim]")
-    models = {
+    models: dict[str, tuple[Loss, Regularizer]] = {
         "logistic": (Logistic(), L2(1.0 / rows)),
         "SVM": (Hinge(), L2(1.0 / rows)),
         "sparse SVM": (SmoothHinge(1.0), L1L2(l1=1e-4, l2=1e-6)),

@@ -10,6 +10,7 @@ from typing import Any
 
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
+from fenchel.solvers.names import SolverName
 
 Need = Callable[[Problem], str | None]  # None if met, else what is missing as the end of a sentence
 
@@ -18,7 +19,7 @@ Need = Callable[[Problem], str | None]  # None if met, else what is missing as t
 class Solver:
     """A generator of iterates with what it needs."""
 
-    name: str
+    name: SolverName
     run: Callable[..., Iterator[Iterate]]
     needs: tuple[Need, ...]
     online: bool = False  #: whether it can learn from rows that are read once
@@ -42,7 +43,7 @@ class Solver:
 
 
 def solver(
-    name: str, needs: tuple[Need, ...], online: bool = False, looks_first: bool = False, aims: bool = False, structured: bool = False
+    name: SolverName, needs: tuple[Need, ...], online: bool = False, looks_first: bool = False, aims: bool = False, structured: bool = False
 ) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
     """Make a generator function a solver that ``minimize`` finds by name; ``online`` and ``structured`` say what else it takes."""
     return lambda run: Solver(name, run, needs, online, looks_first, aims, structured)
