@@ -1,4 +1,4 @@
-"""Projected subgradient methods: the compiled steps against plain ones, their regret against the theorems, and their promises."""
+"""Projected subgradient methods: compiled steps against plain ones, regret against the theorems, and the guarantee of Theorem 4."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_the_bound_of_bartlett_et_al_holds_for_adaptive_steps(seed):
     assert 0.0 < online.regret() <= hindsight
 
 
-def test_a_single_tau_keeps_its_bound():
+def test_a_single_tau_satisfies_its_bound():
     online = OnlineProblem(0, l2=1e-4)
     G = 2.0 * float(np.linalg.norm(online.X, axis=1).max())
     tau = best_single_tau(online.l2, G, online.R, online.T)
@@ -237,7 +237,7 @@ def test_a_phase_is_as_long_as_the_paper_says():
 
 
 @pytest.mark.parametrize("rule", ["robust", "printed"])
-def test_an_optimistic_run_with_an_epsilon_ends_by_itself_and_keeps_its_promise(text, rule):
+def test_an_optimistic_run_with_an_epsilon_ends_and_is_within_epsilon(text, rule):
     X, y = text
     problem = fl.Problem(X, y, fl.Hinge(), fl.L2(0.1))
     best = fl.minimize(problem, "sdca", tol=1e-8).objective
@@ -249,7 +249,7 @@ def test_an_optimistic_run_with_an_epsilon_ends_by_itself_and_keeps_its_promise(
     assert kept >= 5, "with probability 1 − δ each"
 
 
-def test_epsilon_needs_what_its_theorem_does(text):
+def test_epsilon_is_refused_without_the_assumptions_of_its_theorem(text):
     X, y = text
     with pytest.raises(ValueError, match="epsilon needs a bound on every subgradient"):
         fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L2(0.1)), "optimistic", epsilon=0.1)
@@ -259,20 +259,20 @@ def test_epsilon_needs_what_its_theorem_does(text):
         fl.minimize(fl.Problem(X, y, fl.Hinge(), fl.L1L2(l1=0.1, l2=0.1)), "pegasos")
 
 
-def test_the_natural_length_takes_a_loss_away():
+def test_weights_of_natural_length_bring_the_loss_to_zero():
     X = np.full((10, 1), 4.0)
     y = np.ones(10)
     assert natural_length(fl.Problem(X, y, fl.Hinge(), fl.L2(1.0))) == pytest.approx(0.25)
     assert natural_length(fl.Problem(0.0 * X, y, fl.Hinge(), fl.L2(1.0))) == 1.0
 
 
-# ---- what they are for ----
+# ---- weak regularization ----
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("l2", [1e-7, 1e-8])
 @pytest.mark.parametrize("loss", [fl.Hinge(), fl.Logistic()], ids=str)
-def test_where_regularization_is_weak_ten_passes_beat_a_hundred_of_pegasos(l2, loss):
+def test_ten_passes_beat_a_hundred_of_pegasos_under_weak_regularization(l2, loss):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3000, 20))
     y = np.sign(X @ rng.standard_normal(20) + 2.0 * rng.standard_normal(3000))
@@ -294,7 +294,7 @@ def test_the_certificate_shrinks(text, solver, loss):
     assert gaps[2] < 0.5 * gaps[1]
 
 
-def test_weights_alone_are_a_start_that_is_not_thrown_away(text):
+def test_a_start_of_weights_alone_is_used(text):
     X, y = text
     problem = fl.Problem(X, y, fl.Hinge(), fl.L2(1e-2))
     good = fl.minimize(problem, "sdca", tol=1e-4)
@@ -303,10 +303,10 @@ def test_weights_alone_are_a_start_that_is_not_thrown_away(text):
         assert problem.objective(warm) < problem.objective(cold), solver
 
 
-# ---- where they begin and end, and their options ----
+# ---- start, end and options ----
 
 
-def test_what_a_solver_ends_with_is_evaluated(monkeypatch):
+def test_the_last_iterate_of_a_finished_solver_is_evaluated(monkeypatch):
     import fenchel.problems.objective
 
     monkeypatch.setattr(fenchel.problems.objective, "PIECE", 64)  # so that it ends within a pass
@@ -321,7 +321,7 @@ def test_what_a_solver_ends_with_is_evaluated(monkeypatch):
 @pytest.mark.parametrize("rule", ["robust", "printed"])
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 0.6, 0.9])
 @pytest.mark.parametrize("l2", [0.1, 1.0, 10.0])
-def test_every_epsilon_comes_to_an_end(rule, epsilon, l2):
+def test_a_run_ends_for_every_epsilon(rule, epsilon, l2):
     rows = X / np.linalg.norm(X, axis=1, keepdims=True)
     result = fl.minimize(fl.Problem(rows, Y, fl.Hinge(), fl.L2(l2)), "optimistic", epsilon=epsilon, rule=rule, tol=0.0, max_passes=20_000)
     assert result.status == "finished"
@@ -329,7 +329,7 @@ def test_every_epsilon_comes_to_an_end(rule, epsilon, l2):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [("adaptive", {}), ("proximal", {}), ("optimistic", {}), ("optimistic", {"rule": "printed"})], ids=str)
-def test_rows_without_a_loss_come_first(options):
+def test_first_rows_without_a_loss_are_accepted(options):
     solver, extra = options
     weights = np.where(np.arange(200) < 100, 0.0, 1.0)
     zero_first = 3.0 * X[:, 0] * (np.arange(200) > 0)
@@ -344,12 +344,12 @@ def test_rows_without_a_loss_come_first(options):
             assert result.status == "max_passes" or problem.objective_at_zero == 0.0
 
 
-def test_a_tiny_guess_of_the_norm_does_no_harm():
+def test_a_tiny_guess_of_the_norm_is_corrected():
     result = fl.minimize(fl.Problem(X, Y, fl.Hinge(), fl.L2(1e-3)), "proximal", radius=1e-300, tol=0.0, max_passes=2)
     assert np.isfinite(result.iterate.w).all()
 
 
-def test_going_on_in_the_middle_of_a_phase():
+def test_a_run_can_be_continued_within_a_phase():
     problem = fl.Problem(X, Y, fl.Hinge(), fl.L2(0.01))
     options = {"epsilon": 0.2, "tol": 0.0}
     straight = fl.minimize(problem, "optimistic", max_passes=9, **options)
@@ -374,12 +374,12 @@ def test_going_on_in_the_middle_of_a_phase():
         ("pgs", {"batch": np.array([1, 2])}, r"batch=array\(\[1, 2\]\): give a whole number"),
     ],
 )
-def test_wrong_options_are_told_in_a_sentence(solver, options, message):
+def test_invalid_options_are_refused(solver, options, message):
     with pytest.raises(ValueError, match=message):
         fl.minimize(fl.Problem(X, Y, fl.Hinge(), fl.L2(0.1)), solver, **options)
 
 
-def test_epsilons_and_batches_beyond_all_measure():
+def test_extreme_epsilons_and_batches_are_accepted():
     problem = fl.Problem(X, Y, fl.Hinge(), fl.L2(0.1))
     for epsilon in (1e-20, 1e-300):
         assert fl.minimize(problem, "optimistic", epsilon=epsilon, tol=0.0, max_passes=1).status == "max_passes"

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import fenchel as fl
 from fenchel.structured import Multiclass, Problem
 from tests.data import linear_classes
-from tests.structured import laws
+from tests.structured import properties
 
 RNG = np.random.default_rng(0)
 X, Y = linear_classes(RNG, 40, 5, noise=0.5)
@@ -26,11 +26,11 @@ def test_decoding_and_losses_agree_with_enumeration(rows, costs):
     examples = model.examples(rows, Y)
     for size in (0.1, 3.0):
         w = size * np.random.default_rng(1).standard_normal(model.n)
-        laws.check_decoding(examples, OUTPUTS, w)
-        laws.check_margin(examples, OUTPUTS, w)
-        laws.check_likelihood(examples, OUTPUTS, w)
-    laws.check_truth(examples, [np.array([y]) for y in Y])
-    laws.check_gradient(examples, w)
+        properties.check_decoding(examples, OUTPUTS, w)
+        properties.check_margin(examples, OUTPUTS, w)
+        properties.check_likelihood(examples, OUTPUTS, w)
+    properties.check_truth(examples, [np.array([y]) for y in Y])
+    properties.check_gradient(examples, w)
 
 
 @pytest.mark.parametrize(("loss", "linear"), [("margin", fl.MulticlassHinge()), ("likelihood", fl.Softmax())], ids=["margin", "likelihood"])

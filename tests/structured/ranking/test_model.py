@@ -15,7 +15,7 @@ import fenchel as fl
 from fenchel.linalg.weights import Plain
 from fenchel.structured.ranking import Ranking, grouped, ndcg
 from fenchel.structured.ranking.model import COEFFICIENTS
-from tests.structured import laws
+from tests.structured import properties
 
 FEATURES = 3
 depths = st.sampled_from([1, 2, 3, None])
@@ -127,9 +127,9 @@ def test_decoding_and_losses_agree_with_enumeration():
         examples = model.fitted(X, Y).examples(X, Y)
         for size in (0.0, 0.1, 3.0):
             w = size * np.random.default_rng(1).standard_normal(FEATURES)
-            laws.check_decoding(examples, every, w)
-            laws.check_margin(examples, every, w)
-    laws.check_truth(Ranking().fitted(X, Y).examples(X, Y), [ranks(np.argsort(-grades, kind="stable")) for grades in Y])
+            properties.check_decoding(examples, every, w)
+            properties.check_margin(examples, every, w)
+    properties.check_truth(Ranking().fitted(X, Y).examples(X, Y), [ranks(np.argsort(-grades, kind="stable")) for grades in Y])
 
 
 def test_dot_and_add_agree_with_matrix_products():
