@@ -103,17 +103,17 @@ def algorithm_4(problem, steps):
     import daqp
 
     l2 = problem.regularizer.l2
-    w, R, phase, derivatives, offsets, out = problem.origin, min(1.0, 1.0 / math.sqrt(l2)), [], [], [], []
+    w, R, phase, subgradients, offsets, out = problem.origin, min(1.0, 1.0 / math.sqrt(l2)), [], [], [], []
     for _ in range(steps):
         a = problem.gradient(w) - l2 * w
-        derivatives.append(a)
+        subgradients.append(a)
         offsets.append(problem.mean_loss(problem.predict(w)) - a @ w)
         t = len(phase) + 1
         c = l2 * t + sum(tau for tau, _ in phase)
         tau = (-c + math.sqrt(c**2 + (l2 * R + np.linalg.norm(a)) ** 2 / R**2)) / 2
         phase.append((tau, w))
         c += tau
-        u, M, size = sum(tau * w for tau, w in phase), np.array(derivatives), len(derivatives)
+        u, M, size = sum(tau * w for tau, w in phase), np.array(subgradients), len(subgradients)
         limits = np.append(np.full(size, 1e30), float(t)), np.append(np.zeros(size), -1e30)
         programme = (M @ M.T / c + 1e-13 * np.eye(size), -np.array(offsets) - M @ u / c, np.ones((1, size)))
         alpha = daqp.solve(*programme, *limits, np.zeros(size + 1, dtype=np.int32), primal_tol=1e-11)[0]

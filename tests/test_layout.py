@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import pkgutil
 import subprocess
 import sys
@@ -259,3 +260,20 @@ def test_misplaced_and_imported_tests_are_detected(tmp_path, file, text, complai
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text(text)
     assert any(complaint in line for line in misplaced_tests(tmp_path))
+
+
+def imported_names(path: Path) -> Iterator[tuple[str, str]]:
+    """The names that a file imports from the package, with their modules."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.partition(".")[0] == "fenchel":
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+def has_name(module: str, name: str) -> bool:
+    found = importlib.import_module(module)
+    return hasattr(found, name) or (hasattr(found, "__path__") and importlib.util.find_spec(f"{module}.{name}") is not None)
+
+
+@pytest.mark.parametrize("path", sorted((TESTS.parent / "benchmarks").rglob("*.py")), ids=lambda path: path.name)
+def test_benchmarks_import_names_that_exist(path):
+    assert [(module, name) for module, name in imported_names(path) if not has_name(module, name)] == []

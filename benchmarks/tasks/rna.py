@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.common import show
 from fenchel.datasets import RnaRecord, read_bpseq
 from fenchel.estimators.rna_folder import RnaFolder
-from fenchel.structured.oracle import decode_all, loss_and_slope, measured, split_by_work
+from fenchel.structured.oracle import decode_all, loss_and_subgradient, measure, split_by_work
 from fenchel.structured.rna import RnaFold, accuracy
 from fenchel.structured.training_losses import LOSSES
 
@@ -79,11 +79,11 @@ def speeds(data: dict[str, list[RnaRecord]]) -> list[list[object]]:
     model, w = RnaFold(), 0.3 * rng.standard_normal(336)
     one = model.examples(["".join(rng.choice(list("ACGU"), 200))])
     all_of_them = model.examples(*columns(data["A"] + data["B"]))
-    work, m = measured(all_of_them)[0], all_of_them.count()
+    work, m = measure(all_of_them)[0], all_of_them.count()
     rows: list[list[object]] = [["decode one of 200 bases, ms", 1e3 * fastest(lambda: decode_all(one, w, 1), time.thread_time), ""]]
     for loss in LOSSES:
         split = {threads: split_by_work(work, threads) for threads in (1, 2)}
-        seconds = [fastest(lambda: loss_and_slope(all_of_them, LOSSES[loss], np.ones(m) / m, split[t], w)) for t in (1, 2)]  # noqa: B023
+        seconds = [fastest(lambda: loss_and_subgradient(all_of_them, LOSSES[loss], np.ones(m) / m, split[t], w)) for t in (1, 2)]  # noqa: B023
         rows.append([f"{loss} of all 151 with its subgradient, s", *seconds])
     return rows
 

@@ -15,11 +15,11 @@ from fenchel import plots
 from fenchel.datasets import make_text
 from fenchel.driver import minimize
 from fenchel.losses import Hinge, Logistic, SmoothHinge
-from fenchel.losses.protocol import Loss
+from fenchel.losses.loss_protocol import Loss
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Result
 from fenchel.regularizers import L1, L1L2, L2
-from fenchel.regularizers.protocol import Regularizer
+from fenchel.regularizers.regularizer_protocol import Regularizer
 
 COLUMNS = ("objective", "bound", "gap", "accuracy", "non-zero", "passes", "time")
 EXPLANATION = (

@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import InputError
 from fenchel.linalg.design import Design
-from fenchel.losses.protocol import Loss
+from fenchel.losses.loss_protocol import Loss
 from fenchel.problems.labels import checked_labels, checked_sample_weights
 from fenchel.problems.objective import Chunk, row_orders
 from fenchel.problems.rows_objective import RowsObjective
-from fenchel.regularizers.protocol import Regularizer
+from fenchel.regularizers.regularizer_protocol import Regularizer
 from fenchel.regularizers.unpenalised_intercept import UnpenalisedIntercept
 
 FREE = "free"

@@ -14,11 +14,11 @@ from fenchel.core.errors import Argument, InputError, InputTypeError, prefixed
 from fenchel.core.threads import available_threads
 from fenchel.linalg.design import Design
 from fenchel.linalg.storage import INT32_MAX
-from fenchel.losses.protocol import Loss
+from fenchel.losses.loss_protocol import Loss
 from fenchel.problems.labels import checked_chunk_labels
 from fenchel.problems.objective import Chunk, Objective
 from fenchel.problems.row_order import row_order
-from fenchel.regularizers.protocol import Regularizer
+from fenchel.regularizers.regularizer_protocol import Regularizer
 
 Part = tuple[Design, np.ndarray, np.ndarray]  # rows, labels and weights, checked
 

@@ -35,7 +35,7 @@ from fenchel.solvers._online.online_loop import ROWS_BEFORE_START, OnlineLoop, c
 from fenchel.solvers._online.predictors import predictor_of
 from fenchel.solvers._online.ridge_candidates import RidgeCandidates
 from fenchel.solvers._online.strength_search import StrengthSearch
-from fenchel.solvers.declaration import bounded_slopes, has_bounded_slopes, solver, strongly_convex_regularizer
+from fenchel.solvers.declaration import bounded_derivatives, has_bounded_derivatives, solver, strongly_convex_regularizer
 
 SAMPLED = 256  # rows from which the mean of ‖x‖² is estimated
 DIVISORS = {"t+1": 1.0, "t": 0.0}
@@ -89,7 +89,7 @@ class PrimalGradient(NamedTuple):
         return False
 
 
-@solver("pgs", needs=(strongly_convex_regularizer, bounded_slopes), online=True)
+@solver("pgs", needs=(strongly_convex_regularizer, bounded_derivatives), online=True)
 def pgs(
     problem: Any,
     *,
@@ -164,7 +164,7 @@ def choosing_strength(problem: Any, start: Iterate | None, offset: float, predic
 
 def is_linear(problem: Any) -> bool:
     """Whether w is a multiple of λ."""
-    return isinstance(dual_averaging(problem.regularizer, np.zeros(1), not has_bounded_slopes(problem)), LinearDualAveraging)
+    return isinstance(dual_averaging(problem.regularizer, np.zeros(1), not has_bounded_derivatives(problem)), LinearDualAveraging)
 
 
 def unit_strength(problem: Any) -> float:
@@ -185,7 +185,7 @@ def primal_gradient(problem: Any, start: Iterate | None, offset: float) -> Prima
     elif start is not None:
         t = float(problem.m) if problem.in_memory else ROWS_BEFORE_START
         v = (t + offset) * problem.penalty_gradient(start.w).reshape(-1)
-    bounded = not has_bounded_slopes(problem)
+    bounded = not has_bounded_derivatives(problem)
     weights = dual_averaging(problem.regularizer, v, bounded)
     domain = Ball(weights.coupled.regularizer) if bounded else WholeSpace()
     counters = state.get("counters")

@@ -26,7 +26,7 @@ def add_losses(examples, loss, s, order, w, out, totals):
     """Add the losses to totals[0] and their subgradients to out."""
     for i in order:
         d = np.empty(examples.parts(i))
-        totals[0] += s[i] * loss.slope(examples, i, w, 1.0, d)
+        totals[0] += s[i] * loss.subgradient(examples, i, w, 1.0, d)
         examples.add(i, s[i], d, out)
 
 

@@ -23,7 +23,7 @@ class Margin(NamedTuple):
         examples.difference(i, y, d)
         return examples.loss(i, y)
 
-    def slope(self, examples, i, w, scale, d):
+    def subgradient(self, examples, i, w, scale, d):
         """d ← the parts of a subgradient of ℓ_i at scale·w; returns ℓ_i."""
         loss = self.worst(examples, i, w, scale, d)
         return max(0.0, loss + scale * examples.dot(i, d, w))  # y = y_i gives 0: a negative value is a rounding error
@@ -36,7 +36,7 @@ class Margin(NamedTuple):
 class Likelihood(NamedTuple):
     """log Σ_y exp<w, ψ(x_i, y)> − <w, ψ(x_i, y_i)>, smooth with a constant that depends on the examples."""
 
-    def slope(self, examples, i, w, scale, d):
+    def subgradient(self, examples, i, w, scale, d):
         return max(0.0, examples.expected(i, w, scale, d))  # probabilities are at most 1: a negative value is a rounding error
 
 
@@ -47,7 +47,7 @@ LOSSES = {MARGIN: Margin(), LIKELIHOOD: Likelihood()}
 def subgradient_norms(examples, loss, w, subgradient, norms):
     for i in range(norms.shape[0]):
         d = np.empty(examples.parts(i))
-        loss.slope(examples, i, w, 1.0, d)
+        loss.subgradient(examples, i, w, 1.0, d)
         examples.add(i, 1.0, d, subgradient)
         norms[i] = math.sqrt(subgradient.square())
         subgradient.clear()

@@ -151,7 +151,7 @@ class Trial:
         """B/(G√((p−1)T)), with the mean norm G of the subgradients at w = 0 and the natural length B = mean φ(0)/G of w."""
         problem = self.problem
         zero = np.zeros((len(self.y), *problem.shape[1:]))
-        derivatives = np.linalg.norm(problem.slopes(zero, self.y).reshape(len(self.y), -1), axis=1)
+        derivatives = np.linalg.norm(problem.negative_derivatives(zero, self.y).reshape(len(self.y), -1), axis=1)
         G = float(np.mean(self.s * self.method.size(self.chunk()) * derivatives))
         loss = float(sum_losses(problem.loss, zero, self.y, self.s)) / len(self.y)
         found = loss / G / G / math.sqrt((self.method.p - 1.0) * len(self.order)) if G > 0.0 else 1.0

@@ -24,7 +24,7 @@ def add_subgradients(examples, loss, s, batch, u, scale, gradient, plane):
     """Add the subgradients at w = scale·u of a batch of examples to ``gradient``, and the values of their planes at 0 to plane[n]."""
     for i in batch:
         d = np.empty(examples.parts(i))
-        value = loss.slope(examples, i, u, scale, d)
+        value = loss.subgradient(examples, i, u, scale, d)
         plane[plane.shape[0] - 1] += s[i] * (value - scale * examples.dot(i, d, u))
         examples.add(i, s[i], d, gradient)
 

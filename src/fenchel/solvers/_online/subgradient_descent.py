@@ -247,7 +247,7 @@ def mean_at_zero(problem: Any) -> tuple[float, float]:
     sample = problem.sample()
     m = len(sample.y)
     zero = np.zeros((m, *problem.shape[1:]))
-    derivatives = np.linalg.norm(problem.slopes(zero, sample.y).reshape(m, -1), axis=1)
+    derivatives = np.linalg.norm(problem.negative_derivatives(zero, sample.y).reshape(m, -1), axis=1)
     loss = float(sum_losses(problem.loss, zero, sample.y, sample.s)) / m
     return loss, float(np.mean(sample.s * norms_of(problem, sample) * derivatives))
 
