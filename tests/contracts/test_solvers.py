@@ -14,7 +14,7 @@ from tests.data import data
 from tests.references import instances, reference
 
 LOSSES, REGULARIZERS = instances()
-# Each way to run a solver, with the accuracy it is asked for: smoothing a loss with corners costs O(1/√accuracy) passes.
+# Each way to run a solver, with the accuracy it is asked for: smoothing a non-smooth loss costs O(1/√accuracy) passes.
 WAYS = [("sdca", {}), ("accelerated-sdca", {}), ("accelerated-sdca", {"variant": "practical"}), ("fista", {}), ("lbfgs", {})]
 WAYS += [("scd", {}), ("cyclic-cd", {}), ("gcd", {}), ("working-set", {}), ("newton", {}), ("interior-point", {})]
 WAYS += [("bundle", {}), ("proximal-bundle", {})]
@@ -47,7 +47,7 @@ def penalty_for(solver, strength):
 
 
 def loss_for(solver, smooth=fl.Logistic()):
-    """A smooth loss, or the hinge for a solver of losses with corners."""
+    """A smooth loss, or the hinge for a solver of non-smooth losses."""
     return fl.Hinge() if solver == "interior-point" else smooth
 
 

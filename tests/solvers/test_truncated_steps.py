@@ -389,7 +389,7 @@ class Unstated(NamedTuple):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_a_loss_of_ones_own(solver):
+def test_a_users_loss(solver):
     stated = lasso_data(fl.Squared())
     problem = stated.replace(loss=Unstated())
     close(last(problem, solver), last(stated, solver))

@@ -113,7 +113,7 @@ def test_threads_change_nothing_but_rounding():
 
 
 def test_refusals_name_what_would_do():
-    with pytest.raises(ValueError, match=r"sdca needs rows to multiply.*block-frank-wolfe"):
+    with pytest.raises(ValueError, match=r"sdca needs a problem with rows.*block-frank-wolfe"):
         fl.minimize(structured("margin"), "sdca")
     with pytest.raises(ValueError, match="block-frank-wolfe needs a structured problem"):
         fl.minimize(fl.Problem(X, Y, fl.MulticlassHinge(), fl.L2(1.0)), "block-frank-wolfe")
