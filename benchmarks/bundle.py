@@ -1,6 +1,6 @@
-"""Bundle methods: their quadratic programme against DAQP and quadprog, and the best objective after so many passes as λ weakens.
+"""Bundle methods: their quadratic programme against DAQP and quadprog, and the best objective by passes as λ decreases.
 
-``python benchmarks/bundle.py programme`` or ``... objective`` prints one of the two tables, with names of data sets those rows only.
+``python benchmarks/bundle.py programme`` or ``... objective`` prints one of the two tables, for named data sets only those rows.
 "behind" counts the columns in which ``proximal-bundle`` is more than 1% above the better of the other two.
 """
 
@@ -41,12 +41,12 @@ def others(G: np.ndarray, h: np.ndarray) -> dict[str, Callable[[], np.ndarray]]:
 
 
 def programme() -> None:
-    """The programme that a run of ``bundle`` meets when it has so many planes, from where the last one ended."""
+    """Solve the programme of ``bundle`` with 100 and 200 planes, warm-started from the solution before the last plane."""
     rows: list[list[object]] = []
     for l2, planes in itertools.product((1e-3, 1e-5, 1e-7), (100, 200)):
         pair = real("a9a")
         if pair is None:
-            print("a9a is not in FENCHEL_DATA: left out.")
+            print("a9a is not in FENCHEL_DATA: skipped.")
             return
         *_, before, last = steps(fl.Problem(*pair, fl.Hinge(), fl.L2(l2)), "bundle", planes)
         G, h, x = last.state["gram"].copy(), last.state["b"].copy(), np.append(before.state["shares"][0], 0.0)
@@ -62,14 +62,18 @@ def programme() -> None:
             times[name], value[name] = best(action), h @ found - found @ G @ found / (2 * l2)
         off = (f"{times[k] / times['fenchel']:.0f} ({value[k] - value['fenchel']:+.0e})" for k in ("DAQP", "quadprog"))
         rows.append([l2, planes, f"{1e3 * times['fenchel']:.3f} ms", *off])
-    show("One step's programme, times of fenchel's (and difference in value)", ["l2", "planes", "fenchel", "DAQP", "quadprog"], rows)
+    show(
+        "Time of the programme, relative to fenchel (and difference in value)",
+        ["l2", "planes", "fenchel", "DAQP", "quadprog"],
+        rows,
+    )
 
 
 def objective(names: tuple[str, ...]) -> None:
     for name in names:
         pair, rows = real(name), []
         if pair is None:
-            print(f"{name} is not in FENCHEL_DATA: left out.")
+            print(f"{name} is not in FENCHEL_DATA: skipped.")
             continue
         for l2 in (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8):
             problem = fl.Problem(*pair, fl.Hinge(), fl.L2(l2))

@@ -1,4 +1,4 @@
-"""How long a new user waits: import, the first fit with nothing compiled, the first fit of a later process."""
+"""Start-up times: import, the first fit with an empty kernel cache, and the first fit of a later process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmarks share: data, clocks, tables."""
+"""Code shared by the benchmarks: data, timing, tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fenchel.datasets import make_text, read_svmlight
 
 
 def best(action: Callable[[], object], repeats: int = 5) -> float:
-    """The shortest of several times, in seconds: the one least disturbed by others."""
+    """The shortest of several times, in seconds: the one least disturbed by other processes."""
     times = []
     for _ in range(repeats):
         clock = time.perf_counter()
@@ -41,7 +41,7 @@ def real(name: str) -> tuple[sp.csr_array, np.ndarray] | None:
 
 
 def split(name: str, seed: int = 0) -> tuple[tuple[sp.csr_array, np.ndarray], tuple[sp.csr_array, np.ndarray]] | None:
-    """Training and test rows of a real data set: its own test file, or a fifth of its rows."""
+    """Training and test rows of a real data set: the test rows are its test file, or a fifth of its rows."""
     found = real(name)
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""The drop-ins against scikit-learn's own classes, each at its defaults: time of ``fit``, and how far above the minimum it stops.
+"""Classes with scikit-learn's names against scikit-learn, both with defaults: time of ``fit`` and distance from the minimum.
 
-Both are fitted in the same run, ours after a first fit that compiles. "off" is (objective − bound)/bound in scikit-learn's scaling, the
-bound being the one ours proves: it holds for both. Data sets to run may be named; all of them by default.
+Both are fitted in the same run, fenchel's after a first fit that compiles. "off" is (objective − bound)/bound in scikit-learn's scaling,
+with the lower bound that fenchel proves, which holds for both. The arguments are names of data sets, by default all.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def loaded(name: str) -> tuple[sp.csr_matrix, np.ndarray] | None:
         X, y = fl.datasets.load(name, download=False)
     except FileNotFoundError:
         return None
-    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # liblinear takes nothing wider
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # liblinear needs 32-bit indices
     return X, y
 
 
 def objective(model: object, X: object, y: np.ndarray) -> float:
-    """scikit-learn's, at the defaults: C = 1 and α = 1e-4, squared hinge for LinearSVC, hinge for SGDClassifier."""
+    """scikit-learn's objective with default parameters: C = 1 and α = 1e-4, squared hinge for LinearSVC, hinge for SGDClassifier."""
     z = X @ model.coef_.T + model.intercept_
     signs = np.where(y[:, None] == (model.classes_[1:] if z.shape[1] == 1 else model.classes_), 1.0, -1.0)
     penalty = 0.5 * (model.coef_**2).sum()
@@ -65,7 +65,7 @@ def main() -> None:
         X, y = found
         for kind in MODELS:
             home = sklearn.svm if hasattr(sklearn.svm, kind) else sklearn.linear_model
-            getattr(estimators, kind)(max_iter=3).fit(X, y)  # compiled now
+            getattr(estimators, kind)(max_iter=3).fit(X, y)  # compile first
             ours, seconds = fitted(getattr(estimators, kind), X, y)
             theirs, their_seconds = fitted(getattr(home, kind), X, y)
             off = [objective(model, X, y) / ours.dual_objective_ - 1.0 for model in (ours, theirs)]

@@ -1,11 +1,11 @@
 """Time to an accurate sparse model, against celer, skglm and scikit-learn: mean loss + l1·‖w‖₁, no intercept.
 
 Accurate means P(w) − P* ≤ tol·P(0), for tol 1e-3 and 1e-6, at l1 = λ_max/10, /100 and /1000, where λ_max is the smallest
-strength at which w = 0 is optimal. Peers' tolerances mean different things, so each peer is run down a ladder of its own,
-√10 a step; its time is that of the loosest setting whose objective is accurate enough. P* is from a tight run of celer,
-whose duality gap is checked. Peers are called by their shortest way (no copies, no intercept) on data in the order they
-like best: Fortran order or CSC. fenchel's time includes setting up the problem and its certificate. All times are the best
-of three fits (one if it takes long), after one that compiles; "> s" is how long a peer was given in vain.
+strength at which w = 0 is optimal. The tolerances of other packages have different meanings, so each is run with decreasing
+tolerances, by factors of √10; its time is that of the largest tolerance whose objective is accurate enough. P* is from an accurate run of
+celer, whose duality gap is checked. The other packages are called in the fastest way (no copies, no intercept) on data in the layout that
+suits them best: Fortran order or CSC. fenchel's time includes setting up the problem and its certificate. All times are the best
+of three fits (one if it takes long), after one that compiles; "> s" is the time after which an unsuccessful package was stopped.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from threadpoolctl import threadpool_limits
 
 import fenchel as fl
 
-LADDER = [10 ** (-k / 2) for k in range(25)]  # 1 … 1e-12
+TOLERANCES = [10 ** (-k / 2) for k in range(25)]  # 1 … 1e-12
 GAPS = (1e-3, 1e-6)
 RATIOS = (10, 100, 1000)
 LOSSES = {"lasso": fl.Squared(), "logistic": fl.Logistic()}
 SLOW = {"saga", "skglm cd"}
-TIGHT = 1e-9  # of the run that finds P*
+TIGHT = 1e-9  # tolerance of the run that determines P*
 LONG = 3.0  # seconds: a fit that takes longer is not repeated
-PATIENCE = 20.0  # seconds: a fit that takes longer is a peer's last in its cell; twice as long for all its fits
+PATIENCE = 20.0  # seconds: no smaller tolerance is tried after a longer fit, nor after twice as long for all fits
 
 Fit = Callable[..., np.ndarray]  # (X, y, l1, tol) -> w
 
 
 class Time(NamedTuple):
-    seconds: float  # infinite if it never got there
-    spent: float = 0.0  # on the longest attempt then
+    seconds: float  # infinite if the accuracy was not reached
+    spent: float = 0.0  # seconds of the longest attempt in that case
 
     def __str__(self) -> str:
         return f"{self.seconds:.4f}" if math.isfinite(self.seconds) else f"> {self.spent:.2g}"
@@ -60,7 +60,7 @@ class Data(NamedTuple):
 
 
 def gaussian(m: int, n: int, relevant: int = 20) -> Data:
-    """Independent features, of which a few matter, and noise."""
+    """Independent features, a few of which are relevant, and noise."""
     rng = np.random.default_rng(0)
     X, w = np.asfortranarray(rng.standard_normal((m, n))), np.zeros(n)
     w[rng.choice(n, relevant, replace=False)] = rng.standard_normal(relevant)
@@ -81,7 +81,7 @@ def strongest(X: Any, y: np.ndarray, loss: str) -> float:
     return float(np.abs(X.T @ y).max()) / len(y) * (1.0 if loss == "lasso" else 0.5)
 
 
-# ---- peers: the same objective for all, each in its own scaling ----
+# ---- other packages: the same objective, each in its own scaling ----
 
 
 def celer(X: Any, y: np.ndarray, l1: float, tol: float, loss: str = "lasso") -> np.ndarray:
@@ -92,7 +92,7 @@ def celer_with_gap(X: Any, y: np.ndarray, l1: float, tol: float, loss: str) -> t
     if loss == "lasso":
         _, coefs, gaps = celer_path(X, y, "lasso", alphas=[l1], tol=tol, prune=1, max_iter=100)
         return coefs[:, 0], gaps[0]
-    # its losses are a sum here, not a mean
+    # the loss is a sum here, not a mean
     _, coefs, gaps = celer_path(X, y, "logreg", alphas=[l1 * len(y)], tol=tol, use_PN=True, prune=1, max_iter=100)
     return coefs[:, 0], gaps[0] / len(y)
 
@@ -100,7 +100,7 @@ def celer_with_gap(X: Any, y: np.ndarray, l1: float, tol: float, loss: str) -> t
 def skglm(
     X: Any, y: np.ndarray, l1: float, tol: float, scale: float, loss: str = "lasso", solver: Any = AndersonCD, **options: Any
 ) -> np.ndarray:
-    solver = solver(tol=tol * scale, fit_intercept=False, **options)  # its tol is a slope
+    solver = solver(tol=tol * scale, fit_intercept=False, **options)  # its tol bounds a subgradient
     datafit = None if isinstance(solver, GramCD) else Quadratic() if loss == "lasso" else Logistic()
     return solver.solve(X, y, datafit, L1(l1), np.zeros(X.shape[1]), np.zeros(len(y)))[0]
 
@@ -123,7 +123,7 @@ def peers(loss: str, X: Any, y: np.ndarray) -> dict[str, Fit]:
             found["sklearn gram"] = partial(sklearn_lasso, precompute=True)
         return found
     logistic = partial(skglm, scale=scale, loss="logistic", max_iter=50)
-    passes = max(1, 10**9 // X.size)  # about as many as patience allows
+    passes = max(1, 10**9 // X.size)  # about as many as fit into PATIENCE
     return {
         "celer": partial(celer, loss="logistic"),
         "skglm": partial(logistic, solver=ProxNewton),
@@ -133,7 +133,7 @@ def peers(loss: str, X: Any, y: np.ndarray) -> dict[str, Fit]:
     }
 
 
-# ---- clocks ----
+# ---- timing ----
 
 
 def timed(action: Callable[[], Any]) -> tuple[float, Any]:
@@ -143,21 +143,21 @@ def timed(action: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def repeated(action: Callable[[], Any], first: float) -> float:
-    """The shortest of three times, the first of which is known."""
+    """The shortest of three times, the first of which is given."""
     return first if first > LONG else min(first, timed(action)[0], timed(action)[0])
 
 
 def warm_rows(X: Any, y: np.ndarray) -> tuple[Any, np.ndarray]:
-    """A few rows in the same layout, to compile with."""
+    """A few rows in the same layout, for compilation."""
     return (X[:50] if sp.issparse(X) else np.asfortranarray(X[:50])), y[:50]
 
 
 def descend(fit: Fit, problem: fl.Problem, X: Any, y: np.ndarray, optimum: float) -> list[Time]:
-    """A peer's seconds to each gap, or for how long it was given a chance."""
+    """The seconds of another package to each gap, or the time after which it was stopped."""
     found: list[Time] = []
     longest = total = 0.0
     fit(*warm_rows(X, y), problem.regularizer.l1, 1e-3)
-    for tol in LADDER:
+    for tol in TOLERANCES:
         action = partial(fit, X, y, problem.regularizer.l1, tol)
         seconds, w = timed(action)
         gap = (problem.objective(w) - optimum) / problem.objective_at_zero
@@ -171,7 +171,7 @@ def descend(fit: Fit, problem: fl.Problem, X: Any, y: np.ndarray, optimum: float
 
 
 def fenchel(X: Any, y: np.ndarray, loss: str, l1: float, tol: float, threads: int | None) -> Time:
-    """fenchel's seconds to one gap: data in, certificate out."""
+    """The seconds of fenchel to one gap, from the data to the certificate."""
 
     def action() -> fl.Result:
         return fl.minimize(fl.Problem(X, y, LOSSES[loss], fl.L1(l1)), tol=tol, time_limit=PATIENCE, threads=threads)
@@ -182,13 +182,13 @@ def fenchel(X: Any, y: np.ndarray, loss: str, l1: float, tol: float, threads: in
 
 
 class Score:
-    """fenchel's times over the best peer's."""
+    """The times of fenchel relative to the best other package."""
 
     def __init__(self) -> None:
         self.ratios: list[float] = []
 
     def add(self, ours: Time | None, others: dict[str, Time]) -> str:
-        """Note one cell; its end of the row."""
+        """Record one comparison; the text for the end of its row."""
         best = min(others, key=others.get)
         if ours is None or math.isinf(min(ours.seconds, others[best].seconds)):
             return best if math.isfinite(others[best].seconds) else "none"
@@ -201,14 +201,14 @@ class Score:
 
 
 def parsed(about: str, ratios: tuple[int, ...], ratio: str, slow: set[str]) -> argparse.Namespace:
-    """What the command line asks for; threads are limited, and warnings silenced, at once."""
+    """Parse the command line, limit the threads and silence warnings."""
     parser = argparse.ArgumentParser(description=about.splitlines()[0])
-    parser.add_argument("--only", choices=DATA, nargs="+", default=list(DATA), help="these data sets")
+    parser.add_argument("--only", choices=DATA, nargs="+", default=list(DATA), help="run these data sets only")
     parser.add_argument("--loss", choices=LOSSES, nargs="+", default=list(LOSSES))
     parser.add_argument("--ratio", type=int, nargs="+", default=ratios, help=ratio)
     parser.add_argument("--no-slow-peers", action="store_true", help=f"leave out {', '.join(sorted(slow))}")
     parser.add_argument("--peers-only", action="store_true", help="leave out fenchel")
-    parser.add_argument("--threads", type=int, help="for everyone; all processors by default, too many where others use them")
+    parser.add_argument("--threads", type=int, help="threads of all packages; by default all processors")
     arguments = parser.parse_args()
     threadpool_limits(arguments.threads)
     warnings.simplefilter("ignore")
@@ -236,13 +236,13 @@ def main() -> None:
                 w, gap = celer_with_gap(X, y, l1, TIGHT, loss)
                 optimum = problem.objective(w)
                 if gap > 0.01 * min(GAPS) * problem.objective_at_zero:
-                    print(f"the optimum is known to {gap / problem.objective_at_zero:.0e}·P(0) only")
+                    print(f"the optimum is only known to {gap / problem.objective_at_zero:.0e}·P(0)")
                 times = {peer: descend(fit, problem, X, y, optimum) for peer, fit in others.items()}
                 for k, wanted in enumerate(GAPS):
                     cells = {peer: found[k] for peer, found in times.items()}
                     ours = None if arguments.peers_only else fenchel(X, y, loss, l1, wanted, arguments.threads)
-                    told = "".join(f"{cell!s:>13}" for cell in [ours or "-", *cells.values()])
-                    print(f"{ratio:>8} {wanted:>6g} {told}   {score.add(ours, cells)}", flush=True)
+                    times = "".join(f"{cell!s:>13}" for cell in [ours or "-", *cells.values()])
+                    print(f"{ratio:>8} {wanted:>6g} {times}   {score.add(ours, cells)}", flush=True)
     if not arguments.peers_only:
         print(f"\n{score}")
 

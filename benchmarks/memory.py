@@ -1,4 +1,4 @@
-"""Peak memory of a run beyond the data, against 10% of the data plus the vectors of m and n numbers it needs (Linux)."""
+"""Peak memory of a run beyond the data, compared with 10% of the data plus the required vectors of m and n numbers (Linux)."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def data_megabytes(X: object) -> float:
 
 
 def measure(X: object, y: np.ndarray, case: int) -> float:
-    """Peak memory of one run above what the process held before it, in MB."""
+    """The increase of the peak memory by one run, in MB."""
     solver, options, loss, regularizer = CASES[case]
     fl.minimize(fl.Problem(X[:2000], y[:2000], loss, regularizer), solver, max_passes=3, **options)  # compile first
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     before = megabytes("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak
     fl.minimize(fl.Problem(X, y, loss, regularizer), solver, tol=1e-4, max_passes=20, **options)
     return megabytes("VmHWM") - before
 
@@ -66,15 +66,15 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             save(Path(folder), X, y)
             for case, (solver, options, _, _) in enumerate(CASES):
-                # A process of its own, so that memory freed by earlier cases does not hide what this one takes.
+                # In a separate process, so that memory freed by earlier cases does not hide the increase.
                 done = subprocess.run([sys.executable, __file__, folder, str(case)], capture_output=True, text=True, check=True)
                 extra, size = float(done.stdout), data_megabytes(X)
                 vectors = (extra - 0.1 * size) / (8 * (X.shape[0] + X.shape[1]) / 2**20)
                 kind = f"{'CSR' if sp.issparse(X) else 'dense'} {X.dtype}"
                 label = " ".join([solver, *map(str, options.values())])
                 rows.append([kind, label, f"{size:.0f}", f"{extra:.1f}", f"{extra / size:.1%}", f"{max(0.0, vectors):.1f}"])
-    columns = ["data", "solver", "data (MB)", "peak above (MB)", "of the data", "(m+n)-vectors past 10%"]
-    show("Peak memory of a run over the data", columns, rows)
+    columns = ["data", "solver", "data (MB)", "peak above (MB)", "of the data", "(m+n)-vectors beyond 10%"]
+    show("Peak memory of a run beyond the data", columns, rows)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Where regularization is weak: the best objective of pegasos in 100 passes, and of the proximal methods in 10.
+"""Weak regularization: the best objective of pegasos in 100 passes, and of the proximal methods in 10.
 
-Hinge loss, rows in shuffled blocks, the objective looked at now and then. Below, best objectives after 1, 3, 10, 30 passes.
+Hinge loss, rows in shuffled blocks. The second table shows the best objectives after 1, 3, 10 and 30 passes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WAYS = [
     ("optimistic", {"rule": "printed"}),
     ("pgs", {}),
 ]
-LOOKS = (1, 3, 10, 30)
+CHECKPOINTS = (1, 3, 10, 30)
 
 
 def main() -> None:
@@ -43,15 +43,15 @@ def main() -> None:
         pegasos = fl.minimize(problem, "pegasos", tol=0.0, max_passes=100).history["objective"][1:].min()
         row: list[object] = [f"{name}, l2 = {l2:g}", float(pegasos)]
         for solver, options in WAYS:
-            history = fl.minimize(problem, solver, tol=0.0, max_passes=max(LOOKS), **options).history
+            history = fl.minimize(problem, solver, tol=0.0, max_passes=max(CHECKPOINTS), **options).history
             passes, best = history["passes"][1:], np.minimum.accumulate(history["objective"][1:])
-            at = [float(best[np.searchsorted(passes, look, side="right") - 1]) for look in LOOKS]
+            at = [float(best[np.searchsorted(passes, checkpoint, side="right") - 1]) for checkpoint in CHECKPOINTS]
             courses.append([name, " ".join([solver, *map(str, options.values())]), *(f"{value:.4f}" for value in at)])
             if not options and solver in ("proximal", "optimistic"):
-                row += [at[LOOKS.index(10)]]
+                row += [at[CHECKPOINTS.index(10)]]
         against.append([*row, "yes" if max(row[2:]) < row[1] else "no"])
     show("Hinge loss, best objective", ["data", "pegasos, 100 passes", "proximal, 10", "optimistic, 10", "both ahead"], against)
-    show("Best objective so far", ["data", "solver", *(f"{look} passes" for look in LOOKS)], courses)
+    show("Best objective so far", ["data", "solver", *(f"{checkpoint} passes" for checkpoint in CHECKPOINTS)], courses)
 
 
 if __name__ == "__main__":

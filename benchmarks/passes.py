@@ -36,7 +36,7 @@ CASES = [
 
 
 def seconds_a_pass(problem: fl.Problem, solver: str, options: dict[str, object], passes: int = 8) -> float:
-    """The quickest pass of several, the first (which compiles and allocates) left out."""
+    """The shortest time of several passes, without the first, which compiles and allocates."""
     times = []
     steps = solvers()[solver].run(problem, start=None, rng=np.random.default_rng(0), accuracy=1e-9, **options)
     while (before := next(steps).passes) < 1.0:
@@ -52,7 +52,7 @@ def seconds_a_pass(problem: fl.Problem, solver: str, options: dict[str, object],
 
 
 def main(m: int) -> None:
-    """All cases on m rows of text and on dense rows; on text alone, for the online solvers alone, where m is as large as the paper's."""
+    """Run all cases on m rows of text and on dense rows; if m is as large as in the paper, only the online solvers on text."""
     rows: list[list[object]] = []
     X, y = text(m)
     large = m > 500_000

@@ -1,9 +1,9 @@
 """Time of a whole path of 100 strengths, from λ_max down to λ_max/100 and λ_max/1000, against celer, skglm and scikit-learn.
 
-Every point is to be accurate: P(w) − P* ≤ tol·P(0) for tol 1e-4 and 1e-6, on the data and losses of l1.py. As there, each peer
-goes down a ladder of its own tolerance; its time is that of the loosest path whose worst point is accurate enough, and the
-gap there is shown with it. P* is the smallest objective any path reached at that strength, of which one is a tight one.
-liblinear knows no warm start: its path is 100 fits. Times are the best of three (one if it takes long), after compiling.
+Every point must be accurate: P(w) − P* ≤ tol·P(0) for tol 1e-4 and 1e-6, on the data and losses of l1.py. As there, each package
+is run with decreasing tolerances; its time is that of the largest tolerance for which the worst point is accurate enough, and the
+worst gap is shown with it. P* is the smallest objective that any path reached at that strength, including an accurate reference path.
+liblinear has no warm start: its path is 100 fits. Times are the best of three (one if it takes long), after compilation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from celer import celer_path
-from l1 import DATA, LADDER, LOSSES, Score, Time, parsed, repeated, sklearn_logistic, strongest, timed, warm_rows
+from l1 import DATA, LOSSES, TOLERANCES, Score, Time, parsed, repeated, sklearn_logistic, strongest, timed, warm_rows
 from skglm.datafits import Logistic, Quadratic
 from skglm.penalties import L1
 from skglm.solvers import AndersonCD, ProxNewton
@@ -26,13 +26,13 @@ import fenchel as fl
 GAPS = (1e-4, 1e-6)
 RATIOS = (100, 1000)
 POINTS = 100
-TIGHT = 1e-8  # of the path that finds P*
-PATIENCE = 60.0  # seconds: a path that takes longer is a peer's last; four times as long for all its paths
+TIGHT = 1e-8  # tolerance of the path that determines P*
+PATIENCE = 60.0  # seconds: no smaller tolerance is tried after a longer path, nor after four times as long for all paths
 
 Path = Callable[..., np.ndarray]  # (X, y, strengths, tol) -> weights, one column per strength
 
 
-# ---- peers ----
+# ---- other packages ----
 
 
 def celer(X: Any, y: np.ndarray, strengths: np.ndarray, tol: float, loss: str = "lasso") -> np.ndarray:
@@ -42,7 +42,7 @@ def celer(X: Any, y: np.ndarray, strengths: np.ndarray, tol: float, loss: str = 
 
 
 def skglm(X: Any, y: np.ndarray, strengths: np.ndarray, tol: float, loss: str = "lasso") -> np.ndarray:
-    """AndersonCD.path, and the same for ProxNewton, which has none; for both without initialising in plain Python."""
+    """AndersonCD.path, and an equivalent for ProxNewton, which has none; both without the initialisation in pure Python."""
     options = {"tol": tol * strengths[0], "fit_intercept": False, "max_iter": 50}
     solver, datafit = (AndersonCD(**options), Quadratic()) if loss == "lasso" else (ProxNewton(**options), Logistic())
     w, z, found = np.zeros(X.shape[1]), np.zeros(len(y)), []
@@ -68,11 +68,11 @@ PEERS: dict[str, dict[str, Path]] = {
 }
 
 
-# ---- clocks ----
+# ---- timing ----
 
 
 def objectives(X: Any, y: np.ndarray, loss: str, strengths: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """P over P(0) at every point of a path."""
+    """P/P(0) at every point of a path."""
     Z = X @ W
     losses = 0.5 * (Z - y[:, None]) ** 2 if loss == "lasso" else np.logaddexp(0.0, -y[:, None] * Z)
     at_zero = 0.5 * np.mean(y**2) if loss == "lasso" else np.log(2)
@@ -80,11 +80,11 @@ def objectives(X: Any, y: np.ndarray, loss: str, strengths: np.ndarray, W: np.nd
 
 
 def descend(path: Path, X: Any, y: np.ndarray, loss: str, strengths: np.ndarray, optima: np.ndarray) -> list[tuple[Time, float]]:
-    """A peer's seconds to each gap, and the worst gap on the path; optima are lowered where it finds better ones."""
+    """The seconds of another package to each gap, and the worst gap on the path; ``optima`` is updated with smaller objectives."""
     found: list[tuple[Time, float]] = []
     longest, total, worst = 0.0, 0.0, math.inf
     path(*warm_rows(X, y), strengths[:10], 1e-3)
-    for tol in LADDER:
+    for tol in TOLERANCES:
         action = partial(path, X, y, strengths, tol)
         seconds, W = timed(action)
         reached = objectives(X, y, loss, strengths, W)
@@ -101,7 +101,7 @@ def descend(path: Path, X: Any, y: np.ndarray, loss: str, strengths: np.ndarray,
 def fenchel(
     X: Any, y: np.ndarray, loss: str, strengths: np.ndarray, optima: np.ndarray, tol: float, threads: int | None
 ) -> tuple[Time, float]:
-    """fenchel's seconds, and the worst gap on its path, which its certificates bound by tol."""
+    """The seconds of fenchel and the worst gap on its path, which its certificates bound by tol."""
     ratio = strengths[-1] / strengths[0]
     action = partial(fl.path, X, y, LOSSES[loss], n_strengths=len(strengths), ratio=ratio, tol=tol, threads=threads)
     action()
@@ -130,9 +130,9 @@ def main() -> None:
                     cells = {peer: found[k] for peer, found in times.items()}
                     if not arguments.peers_only:
                         cells = {"fenchel": fenchel(X, y, loss, strengths, optima, wanted, arguments.threads), **cells}
-                    told = "".join(f"{time!s:>9} ({worst:7.1e})" for time, worst in cells.values())
+                    times = "".join(f"{time!s:>9} ({worst:7.1e})" for time, worst in cells.values())
                     seconds = {column: time for column, (time, _) in cells.items()}
-                    print(f"λ_max/{ratio:<4} {wanted:>6g}{told}   {score.add(seconds.pop('fenchel', None), seconds)}", flush=True)
+                    print(f"λ_max/{ratio:<4} {wanted:>6g}{times}   {score.add(seconds.pop('fenchel', None), seconds)}", flush=True)
     if not arguments.peers_only:
         print(f"\n{score}")
 

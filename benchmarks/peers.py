@@ -1,7 +1,7 @@
 """Time to an accurate model against scikit-learn: same objective, same data, one run, fits only.
 
-Peers have no certificate, so each is run at several tolerances; its time is that of the loosest one whose objective is
-within 1e-3·P(0) of the optimum (which fenchel's bound certifies). fenchel's own time includes all evaluations.
+scikit-learn has no certificate, so each class is run at several tolerances; its time is that of the largest one whose objective is
+within 1e-3·P(0) of the optimum (which fenchel's bound certifies). fenchel's time includes all evaluations.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def main() -> None:
                 tight = fl.minimize(problem, tol=1e-5, time_limit=20)
                 wanted = tight.dual_objective + 1e-3 * problem.objective_at_zero
                 others = {peer: time_of(make, X, y, problem, wanted) for peer, make in peers(problem).items()}
-                told = ", ".join(f"{peer} {text}" for peer, text in others.items())
+                times = ", ".join(f"{peer} {text}" for peer, text in others.items())
                 print(
-                    f"{name:<24} {type(loss).__name__:<13} l2 = {scale:g}/m   fenchel {seconds:.2f} s ({ours.solver})   {told}", flush=True
+                    f"{name:<24} {type(loss).__name__:<13} l2 = {scale:g}/m   fenchel {seconds:.2f} s ({ours.solver})   {times}", flush=True
                 )
 
 

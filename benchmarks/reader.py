@@ -1,4 +1,4 @@
-"""Megabytes of svmlight text read per second, against scikit-learn and svmloader (pip install svmloader), all giving the same numbers."""
+"""Megabytes of svmlight text read per second, against scikit-learn and svmloader (pip install svmloader); all return the same numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REAL = ["rcv1sub.ccat", "covtype.libsvm.binary.scale", "mnist"]
 
 
 def files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Names and plain text files: generated text with all its digits and with six, and what $FENCHEL_DATA has."""
+    """Names and plain text files: generated text with all digits and with six, and data sets in $FENCHEL_DATA."""
     X, y = text(100_000)
     fl.datasets.write_svmlight(folder / "text", X, y)
     yield "generated, 17 digits", folder / "text"
@@ -41,7 +41,7 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def check(ours: Any, theirs: Any) -> None:
-    """The same numbers to the last bit."""
+    """Check that both results are exactly equal."""
     for name in ("data", "indices", "indptr"):
         np.testing.assert_array_equal(getattr(ours[0], name), getattr(theirs[0], name))
     np.testing.assert_array_equal(ours[1], theirs[1])
@@ -49,7 +49,7 @@ def check(ours: Any, theirs: Any) -> None:
 
 def row(name: str, path: Path) -> list[object]:
     size = path.stat().st_size / 1e6
-    os.sync()  # or the system goes on writing the file to the disk while it is read
+    os.sync()  # otherwise the system still writes the file to disk while it is read
     ours = fl.datasets.read_svmlight(path)
     check(ours, load_svmlight_file(str(path)))
     speed = size / best(lambda: fl.datasets.read_svmlight(path))

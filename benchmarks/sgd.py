@@ -1,7 +1,7 @@
-"""Time to a test accuracy: pgs against scikit-learn's SGDClassifier and Vowpal Wabbit, on text in the likeness of RCV1.
+"""Time to a test accuracy: pgs against scikit-learn's SGDClassifier and Vowpal Wabbit, on generated text similar to RCV1.
 
-Each learns the same rows in memory, or from its own binary cache (Vowpal Wabbit, whose time for a file without rows is taken off).
-Weights are looked at after every pass, outside the clock. Of a few settings of each the one counts that is there first.
+Each is trained on the same rows, in memory or from its own binary cache (Vowpal Wabbit, whose time for a file without rows is subtracted).
+Weights are evaluated after every pass, outside the timing. For each solver the setting counts that reaches the accuracy first.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def ours(X: sp.csr_array, y: np.ndarray, loss: object, l2: float, passes: int) -
         iterate = next(steps)
         seconds += time.perf_counter() - clock
         done = iterate.passes
-        if done == int(done):  # as often as the others are looked at
+        if done == int(done):  # evaluated as often as the others
             yield seconds, iterate.w
 
 
@@ -53,7 +53,7 @@ def scikit(X: sp.csr_array, y: np.ndarray, loss: str, l2: float, passes: int) ->
 
 
 def wabbit(X: sp.csr_array, y: np.ndarray, loss: str, rate: float, passes: int, folder: Path) -> Course:
-    """Vowpal Wabbit from its own cache; weights are read back from what it predicts for single features."""
+    """Vowpal Wabbit from its own cache; weights are obtained from its predictions for single features."""
     data, cache = folder / "train.vw", folder / "train.cache"
     if not data.exists():
         with data.open("w") as file:
@@ -88,7 +88,7 @@ def _weights(model: Path, n: int) -> np.ndarray:
 
 
 def to_accuracy(course: Course, X: sp.csr_array, y: np.ndarray, wanted: float) -> tuple[float, float]:
-    """Seconds to the accuracy, and the best accuracy seen."""
+    """Seconds to the accuracy, and the best accuracy."""
     best = 0.0
     for seconds, w in course:
         best = max(best, float(np.mean(np.sign(X @ w) == y)))
@@ -105,7 +105,7 @@ def tuned(course: Callable[[float], Course], grid: list[float], X: sp.csr_array,
 
 
 def compare(name: str, X: sp.csr_array, y: np.ndarray, T: sp.csr_array, u: np.ndarray, wanted: float) -> list[list[object]]:
-    """A row for every solver and loss."""
+    """One row of the table per solver and loss."""
     rows: list[list[object]] = []
     strengths = [16.0 / len(y), 4.0 / len(y), 1.0 / len(y), 0.25 / len(y)]
     with tempfile.TemporaryDirectory() as folder:
@@ -120,7 +120,7 @@ def compare(name: str, X: sp.csr_array, y: np.ndarray, T: sp.csr_array, u: np.nd
                 try:
                     rows.append([f"{name}, {wanted:.1%}", title, solver, *tuned(course, grid, T, u, wanted)])
                 except (subprocess.CalledProcessError, FileNotFoundError) as error:
-                    print(f"{solver} left out: {error}", file=sys.stderr)
+                    print(f"{solver} skipped: {error}", file=sys.stderr)
     return rows
 
 

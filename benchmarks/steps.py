@@ -1,4 +1,4 @@
-"""What one step of pgs costs as features grow, at a fixed number of non-zeros: ours, and the paper's step over all features."""
+"""The time of one step of pgs as the number of features grows, with a fixed number of non-zeros, compared with the step in the paper."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from common import show
 
 import fenchel as fl
-from fenchel.solvers._online.online_loop import Game
-from fenchel.solvers.pgs import first_player
+from fenchel.solvers._online.online_loop import OnlineLoop
+from fenchel.solvers.pgs import primal_gradient
 
 ROWS, NONZEROS = 20_000, 75
 
@@ -24,19 +24,19 @@ def rows_of(n: int) -> tuple[sp.csr_array, np.ndarray]:
 
 
 def ours(problem: fl.Problem) -> float:
-    """Seconds a step, the best of several passes."""
-    game = Game(problem, batch=1, sampling="sequential", rng=np.random.default_rng(0), start=None, certify=False)
-    player, times = first_player(problem, None, 1.0), []
+    """Seconds per step, the best of several passes."""
+    loop = OnlineLoop(problem, batch=1, sampling="sequential", rng=np.random.default_rng(0), start=None, certify=False)
+    rule, times = primal_gradient(problem, None, 1.0), []
     rows = problem.sample()
     for _ in range(4):
         clock = time.perf_counter()
-        game.play(rows, player, rows.order)
+        loop.run(rows, rule, rule.weights, rows.order)
         times.append((time.perf_counter() - clock) / ROWS)
     return min(times[1:])
 
 
 def papers(problem: fl.Problem, X: sp.csr_array, y: np.ndarray, p: float, strength: float, steps: int) -> float:
-    """Seconds a step of Figures 1 and 2 as printed, in NumPy: the whole of w is computed every time."""
+    """Seconds per step of Figures 1 and 2 as printed, in NumPy, which compute all of w in every step."""
     q = p / (p - 1.0)
     lam, w, loss = np.zeros(X.shape[1]), np.zeros(X.shape[1]), problem.loss
     clock = time.perf_counter()
@@ -61,7 +61,7 @@ def main() -> None:
         row += [1e6 * papers(problem, X, y, 1.8, 1e-4, steps=max(20, 2_000_000 // n))]
         rows.append([*row, f"{row[4] / row[2]:.0f}"])
     columns = ["features", "p = 2", "p = 1.8", "p = 1.5", "the paper's, p = 1.8", "ratio at 1.8"]
-    show(f"Microseconds a step, {NONZEROS} non-zeros a row, logistic loss", columns, rows)
+    show(f"Microseconds per step, {NONZEROS} non-zeros per row, logistic loss", columns, rows)
 
 
 if __name__ == "__main__":

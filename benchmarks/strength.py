@@ -1,7 +1,7 @@
 """``strength="auto"`` against a grid search over twelve strengths: test accuracy, and time relative to a single run.
 
-One pass each, rows in shuffled blocks, a constant feature where columns are few. The grid's best is the best by test
-accuracy, which no user could know.
+One pass each, rows in shuffled blocks, a constant feature if there are few columns. The best of the grid is chosen by test
+accuracy, which is not available in practice.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def main(passes: int = 1) -> None:
                     f"{np.median(ratios):.2f}",
                 ]
             )
-    columns = ["data", "loss", "best of 12 (%)", "auto (%)", "behind: median", "worst", "time, of a single run"]
+    columns = ["data", "loss", "best of 12 (%)", "auto (%)", "behind: median", "worst", "time relative to a single run"]
     show(f"strength='auto', {passes} pass(es), {len(SEEDS)} seeds", columns, rows)
 
 

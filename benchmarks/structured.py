@@ -1,9 +1,9 @@
-"""Structured prediction on real tasks: held-out figures, speeds, and bundle methods under weak regularization
+"""Structured prediction on real tasks: held-out scores, speeds, and bundle methods for weak regularization
 
     python benchmarks/structured.py                 every task
     python benchmarks/structured.py ocr mq2008      some of them
 
-The data are read from $FENCHEL_DATA/structured; a task whose data are not there says so.
+The data are read from $FENCHEL_DATA/structured; a task whose data are missing reports this.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ TASKS = {
     "ocr": "handwritten words, chain against independent letters",
     "conll": "chunking, against python-crfsuite",
     "mq2008": "ranking in five folds",
-    "rna": "RNA folding, half against half",
-    "weak": "bundle methods under weak regularization (Figure 3)",
+    "rna": "RNA folding, trained on one half and tested on the other",
+    "weak": "bundle methods for weak regularization (Figure 3)",
 }
 
 
 def main(names: list[str]) -> None:
-    """Run the tasks of these names, or all."""
+    """Run the tasks with these names, or all."""
     unknown = [name for name in names if name not in TASKS]
     if unknown:
         sys.exit(f"There is no task {unknown[0]!r}: there are {', '.join(TASKS)}.")

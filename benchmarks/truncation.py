@@ -1,4 +1,4 @@
-"""smidas and truncgrad: what a step costs as features grow, and how dense their weights are where most features are noise."""
+"""smidas and truncgrad: the time of a step as the number of features grows, and the density of their weights if most features are noise."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from steps import rows_of
 
 import fenchel as fl
 from fenchel.solvers import smidas, truncgrad
-from fenchel.solvers._online.online_loop import Game
+from fenchel.solvers._online.online_loop import OnlineLoop
 
 L1 = 1e-5
-ROUNDS = 5000
+STEPS = 5000
 PASSES = (1, 3, 10, 30, 100)
 
 
-def seconds_a_step(problem: fl.Problem, player: Any) -> float:
+def seconds_a_step(problem: fl.Problem, rule: Any) -> float:
     """The best of several runs."""
-    game = Game(problem, batch=1, sampling="sequential", rng=np.random.default_rng(0), start=None, certify=False)
+    loop = OnlineLoop(problem, batch=1, sampling="sequential", rng=np.random.default_rng(0), start=None, certify=False)
     rows, times = problem.sample(), []
     for _ in range(4):
         clock = time.perf_counter()
-        game.play(rows, player, rows.order[:ROUNDS])
-        times.append((time.perf_counter() - clock) / ROUNDS)
+        loop.run(rows, rule, rule.weights, rows.order[:STEPS])
+        times.append((time.perf_counter() - clock) / STEPS)
     return min(times[1:])
 
 
@@ -41,16 +41,16 @@ def steps() -> None:
         n, d, w = problem.n, problem.density, np.ones(problem.n)
         product = best(lambda p=problem, w=w: p.predict(w)) / problem.m
         sweep = best(lambda w=w: np.abs(w, out=w))
-        lazy = seconds_a_step(problem, truncgrad.first_player(L1, 0.0 * w, 0.1))
+        lazy = seconds_a_step(problem, truncgrad.first_rule(L1, 0.0 * w, 0.1))
         order = max(2, math.ceil(2 * math.log(n)))
-        mirror = seconds_a_step(problem, smidas.first_player(L1, order, 0.0 * w, 0.1))
+        mirror = seconds_a_step(problem, smidas.first_rule(L1, order, 0.0 * w, 0.1))
         rows.append([name, 1e6 * lazy, 1e9 * lazy / d, lazy / product, 1e6 * mirror, 1e9 * mirror / n, mirror / product, mirror / sweep])
     columns = ["rows", "truncgrad µs", "ns a non-zero", "passes of X@w", "smidas µs", "ns a feature", "passes of X@w", "sweeps of np.abs"]
     show("One step, logistic loss", columns, rows)
 
 
 def noise_features(kind: str, m: int, seed: int = 0) -> tuple[Any, np.ndarray]:
-    """Ten features that tell the class and a thousand that do not: section 4.1 of Shalev-Shwartz & Tewari (2011)."""
+    """Ten informative features and a thousand noise features: section 4.1 of Shalev-Shwartz & Tewari (2011)."""
     rng = np.random.default_rng(seed)
     informative = rng.standard_normal((m, 10))
     score = informative @ rng.standard_normal(10)
@@ -71,7 +71,7 @@ def density(l1: float, m: int = 19_020) -> None:
             history = run.history
             at = [int(np.argmin(np.abs(history["passes"] - passes))) for passes in PASSES]
             rows.append([kind, solver, *(f"{history['objective'][k]:.4f} / {int(history['nnz'][k])}" for k in at)])
-    title = f"Objective / weights that are not zero, 10 features and 1,000 of noise, {m:,} rows, logistic loss, l1 = {l1:g}"
+    title = f"Objective / non-zero weights, 10 features and 1,000 noise features, {m:,} rows, logistic loss, l1 = {l1:g}"
     show(title, ["noise", "", *(f"passes: {p}" for p in PASSES)], rows)
 
 

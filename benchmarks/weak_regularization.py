@@ -1,7 +1,7 @@
 """Passes to a certified gap of 1e-3·P(0) with the smooth hinge and l1 = 1e-5, as l2 goes from 1e-6 to 1e-9.
 
-The experiment of section 5 of Shalev-Shwartz & Zhang, Accelerated Proximal SDCA, 2014, with the certified gap in place of
-the distance to the optimum. "+" after a number: not there yet after that many passes.
+The experiment of section 5 of Shalev-Shwartz & Zhang, Accelerated Proximal SDCA, 2014, with the certified gap instead of
+the distance to the optimum. "+" after a number means that the gap was not reached after that many passes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOST = 500
 
 
 def main() -> None:
-    warnings.simplefilter("ignore")  # not converging in time is what is measured
+    warnings.simplefilter("ignore")  # runs that do not converge are part of the measurement
     data = {
         "rcv1sub.binary": real("rcv1sub.binary"),
         "rcv1sub.ccat": real("rcv1sub.ccat"),
@@ -27,7 +27,7 @@ def main() -> None:
     rows: list[list[object]] = []
     for name, pair in data.items():
         if pair is None:
-            print(f"{name} is not in FENCHEL_DATA: left out.")
+            print(f"{name} is not in FENCHEL_DATA: skipped.")
             continue
         for l2 in (1e-6, 1e-7, 1e-8, 1e-9):
             problem = fl.Problem(*pair, fl.SmoothHinge(1.0), fl.L1L2(l1=1e-5, l2=l2))

@@ -1,4 +1,4 @@
-"""Short, slow twins of what fenchel computes fast: plain formulas on whole arrays, nothing incremental."""
+"""Short, slow versions of what fenchel computes fast: plain formulas on whole arrays, nothing incremental."""
 
 import itertools
 import math
@@ -45,23 +45,23 @@ def batches(m, k, passes):
     return [np.arange(first, min(first + k, m)) for first in range(0, m, k)] * passes
 
 
-def pgs(loss, X, y, rounds, link, divisor=1):
-    """Every w_t of Figure 1, computed as printed: the whole of λ, the whole of w, every round. ``link`` is ∇Ω*."""
+def pgs(loss, X, y, batches, link, divisor=1):
+    """Every w_t of Figure 1, computed as printed: all of λ and all of w in every step. ``link`` is ∇Ω*."""
     lam, w, visited = np.zeros(X.shape[1]), np.zeros(X.shape[1]), []
-    for t, batch in enumerate(rounds, start=1):
-        slopes = [loss.derivative(float(X[i] @ w), y[i]) for i in batch]
-        lam = lam - X[batch].T @ slopes / len(batch)
+    for t, batch in enumerate(batches, start=1):
+        derivatives = [loss.derivative(float(X[i] @ w), y[i]) for i in batch]
+        lam = lam - X[batch].T @ derivatives / len(batch)
         w = link(lam / (t + divisor))
         visited.append(w)
     return np.array(visited)
 
 
-def pegasos(loss, X, y, rounds, l2, radius=np.inf):
+def pegasos(loss, X, y, batches, l2, radius=np.inf):
     """Every w_t of Algorithm 1 of the proximal paper, projected on a ball."""
     w, visited = np.zeros(X.shape[1]), []
-    for t, batch in enumerate(rounds, start=1):
-        slopes = [loss.derivative(float(X[i] @ w), y[i]) for i in batch]
-        w = w - (l2 * w + X[batch].T @ slopes / len(batch)) / (l2 * t)
+    for t, batch in enumerate(batches, start=1):
+        derivatives = [loss.derivative(float(X[i] @ w), y[i]) for i in batch]
+        w = w - (l2 * w + X[batch].T @ derivatives / len(batch)) / (l2 * t)
         w = w * min(1.0, radius / max(np.linalg.norm(w), 1e-300))
         visited.append(w)
     return np.array(visited)
@@ -98,22 +98,22 @@ class Round(NamedTuple):
     after: np.ndarray  # w_{t+1}
 
 
-def algorithm_4(problem, rounds):
+def algorithm_4(problem, steps):
     """The proximal bundle method with the optimistic R, each programme α ≥ 0, Σα ≤ t solved by DAQP."""
     import daqp
 
     l2 = problem.regularizer.l2
-    w, R, phase, slopes, offsets, out = problem.origin, min(1.0, 1.0 / math.sqrt(l2)), [], [], [], []
-    for _ in range(rounds):
+    w, R, phase, derivatives, offsets, out = problem.origin, min(1.0, 1.0 / math.sqrt(l2)), [], [], [], []
+    for _ in range(steps):
         a = problem.gradient(w) - l2 * w
-        slopes.append(a)
+        derivatives.append(a)
         offsets.append(problem.mean_loss(problem.predict(w)) - a @ w)
         t = len(phase) + 1
         c = l2 * t + sum(tau for tau, _ in phase)
         tau = (-c + math.sqrt(c**2 + (l2 * R + np.linalg.norm(a)) ** 2 / R**2)) / 2
         phase.append((tau, w))
         c += tau
-        u, M, size = sum(tau * w for tau, w in phase), np.array(slopes), len(slopes)
+        u, M, size = sum(tau * w for tau, w in phase), np.array(derivatives), len(derivatives)
         limits = np.append(np.full(size, 1e30), float(t)), np.append(np.zeros(size), -1e30)
         programme = (M @ M.T / c + 1e-13 * np.eye(size), -np.array(offsets) - M @ u / c, np.ones((1, size)))
         alpha = daqp.solve(*programme, *limits, np.zeros(size + 1, dtype=np.int32), primal_tol=1e-11)[0]

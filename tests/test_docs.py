@@ -1,4 +1,4 @@
-"""The examples a reader copies first must run, and the two commands must be where .ci/run looks for them."""
+"""The examples in the documentation run, and the README has the two commands that .ci/run uses."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ ROOT = Path(__file__).parent.parent
 @pytest.mark.parametrize(
     "page", ["README.md", "docs/guide.md", "docs/scikit-learn.md", pytest.param("docs/structured.md", marks=pytest.mark.slow)]
 )
-def test_examples_run_in_order(page):
+def test_the_examples_of_a_page_run_in_order(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     assert blocks
     names: dict[str, object] = {"__name__": f"examples of {page}"}
-    sys.modules[str(names["__name__"])] = sys  # NamedTuple looks its module up
+    sys.modules[str(names["__name__"])] = sys  # NamedTuple needs its module
     for block in blocks:
         exec(compile(block, page, "exec", dont_inherit=True), names)
     if page == "README.md":
@@ -27,21 +27,21 @@ def test_examples_run_in_order(page):
 
 
 @pytest.mark.parametrize("name", ["demo", "test"])
-def test_the_two_commands_are_marked(name):
+def test_the_readme_marks_the_commands_for_demo_and_tests(name):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     command = re.search(rf"<!-- {name} -->\n```bash\n(.+)\n```", text)
     assert command
     assert command.group(1).startswith("python3 -m venv .venv && ")
 
 
-def test_demo_prints_a_certificate():
+def test_the_demo_prints_a_certificate():
     done = subprocess.run([sys.executable, "-m", "fenchel", "demo", "--rows", "500"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     for word in ("objective", "bound", "gap", "accuracy", "What the certificate means"):
         assert word in done.stdout
 
 
-def test_the_command_line_refuses_nonsense():
+def test_the_command_line_refuses_bad_options_without_a_traceback():
     done = subprocess.run([sys.executable, "-m", "fenchel", "demo", "--rows", "-3"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""The layout: imports go one way, names mean one thing, ``dir`` shows what is offered, and tests lie where their modules do."""
+"""The layout: imports follow the layers, names are unique, ``dir`` lists the public names, and tests mirror the package."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ import fenchel
 ROOT = Path(fenchel.__file__).parent
 TESTS = Path(__file__).parent
 
-# Tests that belong to no single package or module: those of every member of a registry, scikit-learn's own, and these.
+# Tests that belong to no single package or module: contract tests over registries, scikit-learn's own tests, and these.
 OTHER_FOLDERS = {"contracts", "estimators/sklearn_own"}
-OTHER_FILES = {"test_docs.py", "test_layout.py"}
+OTHER_FILES = {"test_docs.py", "test_layout.py", "test_types.py"}
 
-# A unit imports only from units before it; function-level imports count too.
+# A unit imports only from units listed before it; imports inside functions count too.
 LAYERS = (
     "core",
     "linalg",
@@ -44,7 +44,7 @@ LAYERS = (
     "__main__",
 )
 
-# Modules of one name that hold the same idea: a command and what it runs, or the same part of several structured models.
+# Names that several modules share because they hold the same idea: a command and the function it runs, or the same part of several models.
 SAME_IDEA = {"datasets", "demo", "inverse_time", "examples", "features", "model", "problem"}
 
 PUBLIC = (
@@ -64,7 +64,7 @@ PUBLIC = (
 
 
 def modules(root: Path) -> dict[str, Path]:
-    """Dotted name -> file of every module below the package at ``root``."""
+    """The file of every module of the package at ``root``, by dotted name."""
     found = {}
     for path in sorted(root.rglob("*.py")):
         parts = ("fenchel", *path.relative_to(root).with_suffix("").parts)
@@ -73,7 +73,7 @@ def modules(root: Path) -> dict[str, Path]:
 
 
 def imported(tree: ast.AST, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
-    """Modules of the package that a tree imports anywhere, by statement or by name, with the line."""
+    """The modules of the package that a tree imports, by statement or by ``import_module``, with the line."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "fenchel":
             for alias in node.names:
@@ -89,8 +89,8 @@ def unit(name: str) -> str:
     return name.split(".")[1] if "." in name else "__init__"
 
 
-def type_checking(tree: ast.AST) -> ast.AST:
-    """The tree without what only type checkers import."""
+def without_type_checking(tree: ast.AST) -> ast.AST:
+    """The tree without imports for type checkers."""
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             node.body = [ast.Pass()]
@@ -98,11 +98,11 @@ def type_checking(tree: ast.AST) -> ast.AST:
 
 
 def violations(root: Path) -> list[str]:
-    """Every import that goes up, across a layer or in a circle, as a line to read."""
+    """A message for every import from a later layer and for every import cycle."""
     known = modules(root)
     wrong, edges = [], defaultdict(set)
     for name, path in known.items():
-        for target, line in imported(type_checking(ast.parse(path.read_text())), known):
+        for target, line in imported(without_type_checking(ast.parse(path.read_text())), known):
             here, there = unit(name), unit(target)
             edges[name].add(target)
             if here != there and LAYERS.index(there) >= LAYERS.index(here):
@@ -122,7 +122,7 @@ def reachable(edges: dict[str, set[str]], start: str) -> set[str]:
     return found
 
 
-def test_imports_go_one_way():
+def test_imports_follow_the_layers():
     assert violations(ROOT) == []
 
 
@@ -141,7 +141,7 @@ def test_every_unit_has_a_layer():
         ("core/threads.py", "def f():\n    from fenchel.core.compiled import kernel", "import each other"),
     ],
 )
-def test_an_import_that_goes_up_is_found(tmp_path, file, text, complaint):
+def test_imports_from_later_layers_are_detected(tmp_path, file, text, complaint):
     for name, planted in {file: text, "core/compiled.py": "from fenchel.core.threads import in_parallel"}.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -171,7 +171,7 @@ def test_no_two_classes_share_a_name():
 
 
 def test_no_name_hides_a_module():
-    """``import fenchel.a.b`` and the attribute ``fenchel.a.b`` are the same module, whatever else a package offers."""
+    """``import fenchel.a.b`` and the attribute ``fenchel.a.b`` are the same module."""
     for name in modules(ROOT):
         parent, _, last = name.rpartition(".")
         if parent and last != "__main__":
@@ -180,20 +180,20 @@ def test_no_name_hides_a_module():
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_dir_shows_what_is_offered(name):
+def test_dir_lists_the_public_names(name):
     module = importlib.import_module(name)
     assert dir(module) == sorted(module.__all__)
-    for offered in module.__all__:
-        assert getattr(module, offered) is not None
+    for public in module.__all__:
+        assert getattr(module, public) is not None
 
 
-def test_every_name_of_the_package_can_be_imported():
+def test_every_module_of_the_package_can_be_imported():
     for info in pkgutil.walk_packages([str(ROOT)], "fenchel."):
         if not info.name.endswith("__main__"):
             importlib.import_module(info.name)
 
 
-def test_names_of_scikit_learn_mean_estimators():
+def test_names_shared_with_scikit_learn_are_estimators():
     linear_model, svm = importlib.import_module("sklearn.linear_model"), importlib.import_module("sklearn.svm")
     for name in fenchel.__all__:
         theirs = getattr(linear_model, name, getattr(svm, name, None))
@@ -208,7 +208,7 @@ def test_importing_fenchel_imports_no_table_library():
 
 
 def imported_tests(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Test modules that a tree imports anywhere, with the line."""
+    """The test modules that a tree imports, with the line."""
     for node in ast.walk(tree):
         found = []
         if isinstance(node, ast.ImportFrom):
@@ -224,29 +224,29 @@ def imported_tests(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def misplaced_tests(tests: Path) -> list[str]:
-    """Every file outside the folder of a package of fenchel, and every import of a test module, as a line to read."""
+    """A message for every test file outside the folder of a package, and for every import of a test module."""
     wrong = []
     for path in sorted(tests.rglob("*.py")):
         name, folder = path.relative_to(tests).as_posix(), path.parent.relative_to(tests).as_posix()
         if folder not in OTHER_FOLDERS and not (ROOT / folder / "__init__.py").is_file():
-            wrong.append(f"{name}: {folder} is no package of fenchel")
+            wrong.append(f"{name}: {folder} is not a package of fenchel")
         if folder == "." and name.startswith("test_") and name not in OTHER_FILES and not (ROOT / name.removeprefix("test_")).is_file():
-            wrong.append(f"{name}: {name.removeprefix('test_')} is no module of fenchel outside its packages")
+            wrong.append(f"{name}: {name.removeprefix('test_')} is not a top-level module of fenchel")
         wrong += [f"{name}:{line} imports {module}" for module, line in imported_tests(ast.parse(path.read_text(encoding="utf-8")))]
     return wrong
 
 
-def test_tests_lie_in_the_folder_of_their_package_and_do_not_import_each_other():
+def test_tests_are_in_the_folder_of_their_package_and_do_not_import_each_other():
     assert misplaced_tests(TESTS) == []
 
 
 @pytest.mark.parametrize(
     ("file", "text", "complaint"),
     [
-        ("solver/test_sdca.py", "", "solver/test_sdca.py: solver is no package of fenchel"),
-        ("solvers/slow/test_sdca.py", "", "solvers/slow is no package of fenchel"),
-        ("paths/test_paths.py", "", "paths is no package of fenchel"),
-        ("test_sdca.py", "", "sdca.py is no module of fenchel outside its packages"),
+        ("solver/test_sdca.py", "", "solver/test_sdca.py: solver is not a package of fenchel"),
+        ("solvers/slow/test_sdca.py", "", "solvers/slow is not a package of fenchel"),
+        ("paths/test_paths.py", "", "paths is not a package of fenchel"),
+        ("test_sdca.py", "", "sdca.py is not a top-level module of fenchel"),
         ("solvers/test_sdca.py", "from tests.solvers.test_pgs import last", "solvers/test_sdca.py:1 imports tests.solvers.test_pgs.last"),
         ("solvers/test_sdca.py", "from tests.solvers import test_pgs", "imports tests.solvers.test_pgs"),
         ("solvers/test_sdca.py", "def f():\n    from .test_pgs import last", "solvers/test_sdca.py:2 imports .test_pgs.last"),
@@ -255,7 +255,7 @@ def test_tests_lie_in_the_folder_of_their_package_and_do_not_import_each_other()
         ("conftest.py", "import importlib\nimportlib.import_module('tests.test_theory')", "conftest.py:2 imports tests.test_theory"),
     ],
 )
-def test_a_test_in_another_place_or_imported_by_another_is_found(tmp_path, file, text, complaint):
+def test_misplaced_and_imported_tests_are_detected(tmp_path, file, text, complaint):
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text(text)
     assert any(complaint in line for line in misplaced_tests(tmp_path))

@@ -1,4 +1,4 @@
-"""Regularization paths: where they begin, that every point is certified, and that folds are judged on rows they have not seen."""
+"""Regularization paths: the first strength, certificates of all points, and cross-validation on held-out rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ some_data = functools.partial(redundant_columns, zero=4, twins=(2, 7))
 
 @pytest.mark.parametrize("intercept", [0.0, 2.0, "free"])
 @pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic(), fl.Huber(1.0)], ids=lambda loss: type(loss).__name__)
-def test_it_begins_at_the_smallest_strength_that_gives_zero(loss, intercept):
+def test_the_first_strength_is_the_smallest_that_gives_zero_weights(loss, intercept):
     X, score = some_data()
     y = labels_for(loss.labels, score)
     found = fl.path(X, y, loss, n_strengths=5, tol=1e-8, intercept=intercept)
@@ -39,7 +39,7 @@ def test_it_begins_at_the_smallest_strength_that_gives_zero(loss, intercept):
 @pytest.mark.parametrize("intercept", [0.0, "free"])
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic()], ids=lambda loss: type(loss).__name__)
-def test_every_point_is_what_minimize_finds_and_certified(loss, convert, intercept, l1_ratio):
+def test_every_point_is_certified_and_agrees_with_minimize(loss, convert, intercept, l1_ratio):
     X, score = some_data()
     y, s = labels_for(loss.labels, score), np.linspace(0.0, 2.0, len(score))
     found = fl.path(convert(X), y, loss, l1_ratio=l1_ratio, n_strengths=7, tol=1e-6, intercept=intercept, sample_weight=s)
@@ -54,7 +54,7 @@ def test_every_point_is_what_minimize_finds_and_certified(loss, convert, interce
         assert found["nnz"][k] == np.count_nonzero(found.coef(k))
 
 
-def test_it_agrees_with_scikit_learn():
+def test_the_path_agrees_with_scikit_learn():
     X, y = some_data()
     X = np.asfortranarray(X[:, [0, 1, 2, 3, 5, 6, 8]])
     found = fl.path(X, y, fl.Squared(), n_strengths=20, tol=1e-9)
@@ -64,7 +64,7 @@ def test_it_agrees_with_scikit_learn():
 
 
 @pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic(), fl.Softmax()], ids=lambda loss: type(loss).__name__)
-def test_folds_are_judged_on_rows_held_out(loss):
+def test_validation_losses_and_errors_are_those_of_held_out_rows(loss):
     X, score = some_data()
     y = labels_for(loss.labels, score)
     folds = list(KFold(4, shuffle=True, random_state=1).split(X))
@@ -74,13 +74,13 @@ def test_folds_are_judged_on_rows_held_out(loss):
     for number, (train, test) in enumerate(folds):
         for k, strength in enumerate(found.strengths):
             w = fl.minimize(fl.Problem(X[train], y[train], loss, fl.L1(strength)), tol=1e-6, max_passes=20_000).w
-            held = (
+            held_out = (
                 fl.Problem(X[test], y[test], loss, fl.L1(strength))
                 if loss.labels != "class"
                 else fl.Problem(X, y, loss, fl.L1(1.0)).on_rows(test)
             )
             z = X[test] @ w
-            losses[number, k] = held.mean_loss(z)
+            losses[number, k] = held_out.mean_loss(z)
             errors[number, k] = np.mean(z.argmax(axis=1) != y[test]) if z.ndim == 2 else np.mean(z * y[test] <= 0)
     np.testing.assert_allclose(found["validation_loss"], losses.mean(axis=0), atol=2e-3)
     np.testing.assert_allclose(found["validation_sd"], losses.std(axis=0), atol=5e-3)
@@ -92,9 +92,9 @@ def test_folds_are_judged_on_rows_held_out(loss):
         np.testing.assert_allclose(found["validation_error"], errors.mean(axis=0), atol=0.05)
 
 
-def test_numbers_of_folds_shuffle_by_seed_and_keep_the_shares_of_classes():
+def test_folds_given_by_number_are_shuffled_by_seed_and_stratified():
     X, score = some_data()
-    y = np.where(np.arange(len(score)) < 10, 1.0, -1.0)  # sorted, and few of one class
+    y = np.where(np.arange(len(score)) < 10, 1.0, -1.0)  # sorted, with few rows of one class
     first, again, other = (fl.path(X, y, fl.Logistic(), n_strengths=4, cv=5, seed=seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first["validation_loss"], again["validation_loss"])
     assert (first["validation_loss"] != other["validation_loss"]).any()
@@ -102,7 +102,7 @@ def test_numbers_of_folds_shuffle_by_seed_and_keep_the_shares_of_classes():
     assert threading.active_count() < 10
 
 
-def test_strengths_of_ones_own_come_largest_first():
+def test_given_strengths_are_sorted_from_largest_to_smallest():
     X, y = some_data()
     found = fl.path(X, y, fl.Squared(), strengths=[0.1, 0.5, 0.2])
     assert found.strengths.tolist() == [0.5, 0.2, 0.1]
@@ -110,55 +110,55 @@ def test_strengths_of_ones_own_come_largest_first():
     assert found.coef(0).shape == (15,)
 
 
-def test_it_is_a_table_and_draws_itself():
+def test_a_path_has_columns_a_data_frame_and_a_plot():
     X, y = some_data()
     plain = fl.path(X, y, fl.Squared(), n_strengths=8)
     frame = plain.to_frame()
     assert list(frame.columns)[:3] == ["strength", "objective", "gap"]
     assert len(frame) == 8
     assert len(plain.plot()) == 2
-    judged = fl.path(X, y, fl.Squared(), n_strengths=8, cv=3)
-    axes = judged.plot()
+    validated = fl.path(X, y, fl.Squared(), n_strengths=8, cv=3)
+    axes = validated.plot()
     assert len(axes) == 3
     assert axes[0].get_xscale() == "log"
-    assert axes[1].lines[0].get_ydata().tolist() == judged["nnz"].tolist()
-    assert axes[2].lines[0].get_ydata().tolist() == judged["validation_loss"].tolist()
-    assert "8 strengths" in repr(judged)
-    assert "best" in repr(judged)
+    assert axes[1].lines[0].get_ydata().tolist() == validated["nnz"].tolist()
+    assert axes[2].lines[0].get_ydata().tolist() == validated["validation_loss"].tolist()
+    assert "8 strengths" in repr(validated)
+    assert "best" in repr(validated)
     with pytest.raises(KeyError, match="there is no column 'error'"):
-        judged["error"]
-    with pytest.raises(ValueError, match="without validation: give cv=5"):
+        validated["error"]
+    with pytest.raises(ValueError, match="without cross-validation: give cv=5"):
         _ = plain.best
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"l1_ratio": 0.0}, "above 0 and up to 1"),
-        ({"l1_ratio": 1.5}, "above 0 and up to 1"),
-        ({"strengths": []}, "strengths must be positive numbers"),
-        ({"strengths": [0.1, -1.0]}, "strengths must be positive numbers"),
+        ({"l1_ratio": 0.0}, "above 0 and at most 1"),
+        ({"l1_ratio": 1.5}, "above 0 and at most 1"),
+        ({"strengths": []}, "strengths must be one or more positive numbers"),
+        ({"strengths": [0.1, -1.0]}, "strengths must be one or more positive numbers"),
         ({"n_strengths": 0}, "n_strengths=0: give a whole number"),
-        ({"ratio": 1.5}, "above 0 and up to 1"),
-        ({"cv": 1}, "give from 2 folds to as many as there are rows, 80"),
+        ({"ratio": 1.5}, "above 0 and at most 1"),
+        ({"cv": 1}, "give a number of folds from 2 to the number of rows, 80"),
         ({"cv": "five"}, "give a number of folds, or pairs"),
-        ({"cv": []}, "cv holds no folds"),
+        ({"cv": []}, "cv is empty"),
         ({"cv": [([0, 1], [])]}, "rows must be at least one whole number"),
         ({"cv": [([0, 1], [80])]}, "from 0 to 79"),
-        ({"strengths": "a"}, "strengths must be positive numbers"),
+        ({"strengths": "a"}, "strengths must be one or more positive numbers"),
         ({"threads": -3, "cv": 2}, "threads=-3"),
         ({"seed": -1, "cv": 2}, "seed=-1"),
         ({"tol": -1.0}, "tol=-1.0"),
         ({"solver": "sdac"}, "did you mean 'sdca'"),
     ],
 )
-def test_what_it_is_told_when_it_can_not(options, message):
+def test_invalid_arguments_are_refused(options, message):
     X, y = some_data()
     with pytest.raises(ValueError, match=message):
         fl.path(X, y, fl.Squared(), **options)
 
 
-def test_columns_on_any_scale_are_reduced_without_a_loss():
+def test_the_reduced_problem_is_accurate_for_columns_of_very_different_scales():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 3)) * np.array([1e6, 1.0, 1e-1])
     y = 10.0 * X[:, 2] + 0.01 * rng.standard_normal(200)
@@ -170,7 +170,7 @@ def test_columns_on_any_scale_are_reduced_without_a_loss():
             assert found["objective"][k] == pytest.approx(alone.objective, abs=1e-6)
 
 
-def test_an_offset_of_y_does_not_blur_the_tolerance():
+def test_an_offset_of_y_does_not_loosen_the_tolerance():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 5))
     y = X[:, 0] + 1000.0 + 0.1 * rng.standard_normal(200)
@@ -179,7 +179,7 @@ def test_an_offset_of_y_does_not_blur_the_tolerance():
     assert found.coef(9)[0] == pytest.approx(1.0, abs=0.05)
 
 
-def test_a_path_to_nowhere_says_so():
+def test_data_for_which_zero_is_always_optimal_are_refused():
     with pytest.raises(ValueError, match="w = 0 is optimal at every strength"):
         fl.path(np.eye(4), np.full(4, 3.7), fl.Squared(), intercept="free")
     with pytest.raises(ValueError, match="w = 0 is optimal at every strength"):
@@ -187,7 +187,7 @@ def test_a_path_to_nowhere_says_so():
     assert strength_of_zero(fl.Problem(np.eye(3), np.zeros(3), fl.Squared(), fl.L1(1.0))) == 0.0
 
 
-def test_points_short_of_the_tolerance_are_told_once():
+def test_points_that_miss_the_tolerance_give_one_warning():
     X, y = some_data()
     with pytest.warns(match="of 6 strengths stopped at a certified gap of .*, and tol=1e-08 was asked for: give more max_passes"):
         found = fl.path(sp.csr_array(X), y, fl.Squared(), n_strengths=6, tol=1e-8, solver="fista", max_passes=3)

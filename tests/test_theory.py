@@ -1,4 +1,4 @@
-"""The theorems as functions: the smallest T that satisfies a bound, the strength that balances it, and that the bound holds."""
+"""The theorems: the smallest T that satisfies a bound, the strength that balances it, and validity of the bound."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ X, Y = signed_rows()
 
 
 @given(st.floats(1e-3, 10.0), positive, positive, st.floats(0.01, 0.99))
-def test_the_plan_is_the_smallest_that_satisfies_theorem_1(accuracy, strength, lipschitz, delta):
+def test_the_planned_iterations_are_the_fewest_that_satisfy_theorem_1(accuracy, strength, lipschitz, delta):
     plan = theory.plan_optimization(accuracy, strength, lipschitz, delta)
 
     def bound(T):
@@ -30,7 +30,7 @@ def test_the_plan_is_the_smallest_that_satisfies_theorem_1(accuracy, strength, l
 
 
 @given(st.floats(1.05, 2.0), positive, st.floats(0.01, 0.99), st.integers(10**3, 10**9), st.floats(0.01, 0.99))
-def test_the_strength_balances_theorem_2(p, norm, delta, rows, share):
+def test_the_strength_minimises_the_bound_of_theorem_2(p, norm, delta, rows, share):
     T = 1.0 + rows * share
     sigma = theory.balanced_strength(T, rows, norm, 1.0, p, delta)
 
@@ -41,7 +41,7 @@ def test_the_strength_balances_theorem_2(p, norm, delta, rows, share):
     assert bound(sigma) == pytest.approx(2.0 * sigma * norm**2 / (2.0 * (p - 1.0)))
 
 
-def test_time_falls_as_rows_grow():
+def test_more_rows_need_fewer_iterations():
     plans = [theory.plan_generalization(0.5, rows, norm=1.0, lipschitz=1.0) for rows in (10**4, 10**5, 10**6, 10**7)]
     iterations = [plan.iterations for plan in plans]
     assert iterations == sorted(iterations, reverse=True)
@@ -49,18 +49,18 @@ def test_time_falls_as_rows_grow():
     assert all(plan.bound <= 0.5 for plan in plans)
 
 
-def test_an_error_out_of_reach_is_told_with_what_would_do():
-    with pytest.raises(ValueError, match=r"error=0.01 is out of reach of the bound with 1,000 rows.*more than [\d,]+ rows"):
+def test_an_unreachable_error_is_refused_with_the_number_of_rows_it_needs():
+    with pytest.raises(ValueError, match=r"error=0.01 cannot be reached by the bound with 1,000 rows.*more than [\d,]+ rows"):
         theory.plan_generalization(0.01, 1000, norm=1.0, lipschitz=1.0)
-    told = None
+    needed = None
     try:
         theory.plan_generalization(0.01, 1000, norm=1.0, lipschitz=1.0)
     except ValueError as error:
-        told = int(str(error).rsplit("more than ", 1)[1].split(" ")[0].replace(",", ""))
-    assert theory.plan_generalization(0.01, told + told // 100, norm=1.0, lipschitz=1.0).iterations > 0
+        needed = int(str(error).rsplit("more than ", 1)[1].split(" ")[0].replace(",", ""))
+    assert theory.plan_generalization(0.01, needed + needed // 100, norm=1.0, lipschitz=1.0).iterations > 0
 
 
-def test_bad_numbers_are_told():
+def test_invalid_numbers_are_refused():
     for call, message in [
         (lambda: theory.plan_optimization(0.0, 1.0, 1.0), "accuracy=0.0: give a positive number"),
         (lambda: theory.plan_optimization(0.1, -1.0, 1.0), "strength=-1.0: give a positive number"),
@@ -72,8 +72,8 @@ def test_bad_numbers_are_told():
 
 
 @pytest.mark.parametrize("regularizer", [fl.L2(0.1), fl.SquaredLp(0.1, 1.5), fl.L1L2(l1=0.01, l2=0.1)], ids=str)
-def test_a_plan_for_a_problem_is_kept_by_the_solver(regularizer):
-    """A random one of w_1, …, w_T is as good as Theorem 1 says, nearly always far better."""
+def test_pgs_reaches_the_accuracy_of_its_plan(regularizer):
+    """A random one of w_1, …, w_T satisfies the bound of Theorem 1."""
     X, y = fl.datasets.make_text(200, n=100, nonzeros=8, seed=0)
     problem = fl.Problem(X, y, fl.Hinge(), regularizer)
     plan = fl.plan(problem, accuracy=0.2, delta=0.5)
@@ -84,9 +84,9 @@ def test_a_plan_for_a_problem_is_kept_by_the_solver(regularizer):
     assert plan.iterations == pytest.approx(plan.passes * 200)
 
 
-def test_a_plan_needs_bounded_slopes_and_curvature():
+def test_a_plan_needs_a_lipschitz_loss_and_a_strongly_convex_regularizer():
     X, y = np.ones((3, 1)), np.ones(3)
-    with pytest.raises(ValueError, match="Squared has no bound on its slopes"):
+    with pytest.raises(ValueError, match="Squared has no method lipschitz"):
         fl.plan(fl.Problem(X, y, fl.Squared(), fl.L2(0.1)), accuracy=0.1)
     with pytest.raises(ValueError, match="L1 is not strongly convex"):
         fl.plan(fl.Problem(X, y, fl.Hinge(), fl.L1(0.1)), accuracy=0.1)
@@ -94,7 +94,7 @@ def test_a_plan_needs_bounded_slopes_and_curvature():
         fl.plan(3, accuracy=0.1)
 
 
-def test_plans_take_numbers_of_numpy_and_refuse_what_is_none():
+def test_plans_accept_numpy_numbers_and_refuse_other_values():
     assert theory.plan_generalization(0.5, np.int64(10**6), 1.0, np.float32(1.0)).iterations > 0
     for call, message in [
         (lambda: theory.plan_optimization(0.1, 1.0, 1.0, rows=-3), "rows=-3: give a positive number"),

@@ -26,7 +26,7 @@ def one_sum(S, T):
 
 
 @kernel
-def a_sum_each(S, T, out):
+def one_sum_per_tag(S, T, out):
     for t in range(S.shape[0]):
         out[:] = 0.0
         for a in range(T.shape[0]):
@@ -53,7 +53,7 @@ def expect_each(examples, w):
 
 
 def best_of_each(actions: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """The shortest time of each, taken in turns: a busy machine slows all of them alike."""
+    """The shortest time of each action; they take turns, so that other load affects all of them equally."""
     times: dict[str, list[float]] = {name: [] for name in actions}
     for _ in range(REPEATS + 1):
         for name, action in actions.items():
@@ -74,7 +74,7 @@ def row(K: int) -> list[object]:
     times = best_of_each(
         {
             "one": lambda: one_sum(S, T),
-            "each": lambda: a_sum_each(S, T, out),
+            "each": lambda: one_sum_per_tag(S, T, out),
             "viterbi": lambda: decode_each(examples, w),
             "expected": lambda: expect_each(examples, w),
         }
@@ -84,7 +84,15 @@ def row(K: int) -> list[object]:
 
 
 def run() -> None:
-    columns = ["tags", "padded", "ns a product", "Viterbi / one sum", "/ a sum each", "forward–backward / one sum", "/ a sum each"]
+    columns = [
+        "tags",
+        "padded",
+        "ns per product",
+        "Viterbi / one sum",
+        "/ one sum per tag",
+        "forward–backward / one sum",
+        "/ one sum per tag",
+    ]
     show(f"Chains of {LENGTH} tokens against a pass of multiply-adds, one thread", columns, [row(K) for K in (8, 22, 26, 46)])
 
 

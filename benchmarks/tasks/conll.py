@@ -1,7 +1,7 @@
 """CoNLL-2000 chunking: F1 on its test set, and the time to python-crfsuite's objective on the same features (pip install python-crfsuite)
 
-CRFsuite minimises Σ loss + c2·‖w‖² over observed pairs of attribute and tag, observed transitions and no starts and stops: the mean loss
-plus l2/2·‖w‖² with l2 = 2·c2/m here.
+CRFsuite minimises Σ loss + c2·‖w‖² over observed pairs of attribute and tag, observed transitions and no start or stop weights: this is
+the mean loss plus l2/2·‖w‖² with l2 = 2·c2/m.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Run(NamedTuple):
     objective: float  # Σ loss + c2·‖w‖²
     features: int
     passes: float
-    prepared: float  # seconds to take the data in
+    prepared: float  # seconds to load the data
     seconds: float
     processor: float
     F1: float
@@ -86,7 +86,7 @@ def likelihood(train: Text, test: Text, target: float, threads: int) -> Run:
     model = fl.structured.Chain(transitions="observed", ends=False)
     problem = fl.structured.Problem(model, train.X, train.Y, fl.L2(2.0 * C2 / m), loss="likelihood")
     prepared = time.perf_counter() - clock
-    problem.objective(np.full(problem.n, 1e-3))  # machine code is loaded, or made, before the clock starts
+    problem.objective(np.full(problem.n, 1e-3))  # compile kernels or load them before the timing starts
     clock, processor = time.perf_counter(), time.process_time()
     result = solve(problem, "lbfgs", tol=0.0, max_passes=400, threads=threads, callback=lambda now: m * now.objective <= target)
     seconds, processor = time.perf_counter() - clock, time.process_time() - processor

@@ -1,7 +1,7 @@
 """Learning to rank on MQ2008 (LETOR 4.0, Qin & Liu 2013) in its five folds: ``python -m benchmarks.tasks.mq2008``
 
-Of the five parts three are trained on, one chooses the strength by its mean NDCG, one is tested, and the parts take turns. Scores by
-the rules of LETOR's own evaluation script. Published there: RankSVM-Struct.
+In each fold three of the five parts are for training, one is for choosing the strength by mean NDCG, and one is for testing. Scores follow
+LETOR's evaluation script. The published results are those of RankSVM-Struct.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Part = tuple[np.ndarray, np.ndarray, np.ndarray]  # documents, grades, queries
 
 
 def parts() -> list[Part] | None:
-    """S1 to S5 from $FENCHEL_DATA, or None if they are not there."""
+    """S1 to S5 from $FENCHEL_DATA, or None if they are missing."""
     folder = Path(os.environ.get("FENCHEL_DATA", "")) / "structured"
     paths = [folder / f"ltr_mq2008_S{number}.txt.xz" for number in range(1, PARTS + 1)]
     if not all(path.exists() for path in paths):
@@ -52,14 +52,14 @@ def scored(model: Ranker, part: Part) -> dict[str, float]:
 
 
 def chosen(loss: str, training: Part, validation: Part) -> Ranker:
-    """The model of the strength that ranks the validation part best."""
+    """The model whose strength gives the best score on the validation part."""
     X, y, qid = training
     models = [Ranker(loss, l2=l2, tol=1e-3).fit(X, y, qid=qid) for l2 in STRENGTHS[loss]]
     return max(models, key=lambda model: scored(model, validation)["mean_ndcg"])
 
 
 def run() -> dict[str, dict[str, float]]:
-    """Print the figures of every loss, fold by fold and on average; return the averages."""
+    """Print the scores of every loss, for each fold and on average; return the averages."""
     data = parts()
     if data is None:
         print("MQ2008 is not in $FENCHEL_DATA/structured: nothing to run.")

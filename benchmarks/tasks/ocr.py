@@ -1,6 +1,6 @@
-"""Handwritten words, letter by letter (Kassel; Taskar, Guestrin & Koller, *Max-margin Markov networks*, 2003): chain against letters alone
+"""Handwritten words (Kassel; Taskar, Guestrin & Koller, *Max-margin Markov networks*, 2003): a chain against single letters
 
-Ten folds, as they come with the data. Accuracy is the share of letters that are right, with its standard deviation over the folds.
+The ten folds are those of the data. Accuracy is the share of correct letters, with its standard deviation over the folds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fenchel.driver import solve
 
 L2 = 3.0  # over the number of words
 FOLDS = 10
-QUICK = (0,)  # folds left out in turn for training on nine
+QUICK = (0,)  # folds that are left out in turn when training on nine
 
 
 PATH = Path(os.environ.get("FENCHEL_DATA", "")) / "structured" / "seq_ocr_letters.tsv.xz"
@@ -39,7 +39,7 @@ def load() -> tuple[np.ndarray, list[np.ndarray], list[str]]:
 
 
 def accuracy(X: Any, Y: Any, train: np.ndarray, test: np.ndarray, loss: str, transitions: bool) -> tuple[float, float]:
-    """The share of letters that are right, and the seconds it took to learn."""
+    """The share of correct letters, and the seconds of training."""
     model = fl.structured.Chain(transitions=transitions, ends=transitions)
     clock = time.perf_counter()
     problem = fl.structured.Problem(model, [X[i] for i in train], [Y[i] for i in train], fl.L2(L2 / len(train)), loss=loss)
@@ -67,7 +67,7 @@ def run() -> None:
     folds, X, Y = load()
     rows = [row(folds, X, Y, loss, on_nine) for on_nine in (False, True) for loss in ("likelihood", "margin")]
     columns = ["trained on", "loss", "letters alone, %", "s to train", "chain, %", "s to train"]
-    show("Handwritten words, letters that are right", columns, rows)
+    show("Handwritten words, correct letters", columns, rows)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""RNA folding on S-151 (Do, Woods, Batzoglou 2006): learn from one half, fold the other, and how long folding takes
+"""RNA folding on S-151 (Do, Woods, Batzoglou 2006): train on one half, test on the other, and the time of folding
 
-The halves, A and B, share no family; they are told by the names of files. The figures that are published for CONTRAfold at γ = 6 are
-means over sequences; methods from thermodynamics are at 0.69 and 0.59 to 0.61. The strength of the penalty is chosen on a third of the
-training half held out. A margin has no probabilities, so that its structures are those of the highest score.
+The halves, A and B, share no family; file names identify them. The published scores of CONTRAfold at γ = 6 are
+means over sequences; thermodynamic methods reach 0.69 and 0.59 to 0.61. The strength of the penalty is chosen on a held-out third of the
+training half. A margin gives no probabilities, so its structures are those with the highest score.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PUBLISHED = [["CONTRAfold, published", "", 0.7377, 0.6686, ""], ["thermodynamic,
 
 
 def halves() -> dict[str, list[RnaRecord]] | None:
-    """S-151 by halves, or None if it is not there."""
+    """The two halves of S-151, or None if it is missing."""
     path = Path(os.environ.get("FENCHEL_DATA", ""), "structured", "rna_s151rfam_bpseq.tar.xz")
     if not os.environ.get("FENCHEL_DATA") or not path.exists():
         return None
@@ -42,7 +42,7 @@ def columns(records: list[RnaRecord]) -> tuple[list[str], list[str]]:
 
 
 def chosen(loss: str, records: list[RnaRecord]) -> float:
-    """The strength with the best F1 on every third sequence, learnt from the others."""
+    """The strength with the best F1 on every third sequence when trained on the others."""
     held = records[::3]
     rest = [record for k, record in enumerate(records) if k % 3]
     scores = {l2: RnaFolder(loss, l2=l2, **OPTIONS[loss]).fit(*columns(rest)).score(*columns(held)) for l2 in GRIDS[loss]}
@@ -84,18 +84,18 @@ def speeds(data: dict[str, list[RnaRecord]]) -> list[list[object]]:
     for loss in LOSSES:
         split = {threads: split_by_work(work, threads) for threads in (1, 2)}
         seconds = [fastest(lambda: loss_and_slope(all_of_them, LOSSES[loss], np.ones(m) / m, split[t], w)) for t in (1, 2)]  # noqa: B023
-        rows.append([f"{loss} of all 151 with its slope, s", *seconds])
+        rows.append([f"{loss} of all 151 with its subgradient, s", *seconds])
     return rows
 
 
 def run() -> None:
     data = halves()
     if data is None:
-        print("S-151 is not in $FENCHEL_DATA/structured: nothing to do.")
+        print("S-151 is not in $FENCHEL_DATA/structured: nothing to run.")
         return
     show("Time to fold (scores drawn at random)", ["what", "one thread", "two threads"], speeds(data))
     rows = [row for loss in GRIDS for row in two_fold(loss, data)]
-    show("S-151, two-fold: learnt from one half, tested on the other", ["method", "means over", "sensitivity", "PPV", ""], rows + PUBLISHED)
+    show("S-151, two-fold: trained on one half, tested on the other", ["method", "means over", "sensitivity", "PPV", ""], rows + PUBLISHED)
 
 
 if __name__ == "__main__":

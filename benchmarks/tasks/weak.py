@@ -1,7 +1,7 @@
-"""Figure 3 of Do, Le & Foo (ICML 2009): bundle methods where regularization is weak, on RNA folding and on ranking
+"""Figure 3 of Do, Le & Foo (ICML 2009): bundle methods for weak regularization, on RNA folding and on ranking
 
-Best objective so far after so many oracle calls (each decodes every example once), and after how many calls each method has made 90 %
-of the progress that the best of them makes.
+The best objective by the number of oracle calls (each decodes every example once), and the number of calls after which each method has
+made 90 % of the progress of the best method.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def problems() -> dict[str, Problem]:
-    """MQ2008's first three parts, and S-151, as far as they are there."""
+    """The first three parts of MQ2008, and S-151, if they are available."""
     found = {}
     data, halves = mq2008.parts(), rna.halves()
     if data is not None:
@@ -41,14 +41,14 @@ def problems() -> dict[str, Problem]:
 
 
 def course(problem: Problem, solver: str, options: dict[str, Any]) -> np.ndarray:
-    """The best objective after each call; a method that is done stays where it is."""
+    """The best objective after each call; constant after a method has finished."""
     iterates = solvers()[solver].run(problem, start=None, rng=np.random.default_rng(0), accuracy=1e-4 * problem.scale, **options)
     values = [problem.objective(iterate.w, iterate.z) for iterate in itertools.islice(iterates, MARKS[-1])]
     return np.minimum.accumulate(values + values[-1:] * (MARKS[-1] - len(values)))
 
 
 def calls_to(course: np.ndarray, level: float) -> str:
-    """After how many calls the objective is at or below the level."""
+    """The number of calls until the objective is at or below the level."""
     below = np.flatnonzero(course <= level * (1.0 + 1e-9))
     return str(below[0] + 1) if len(below) else f"over {len(course)}"
 
@@ -64,4 +64,4 @@ def run() -> None:
             for way, values in found.items():
                 rows.append([name, f"{strength:g}", way, *(f"{values[mark - 1]:.4f}" for mark in MARKS), calls_to(values, level)])
     heads = ["data", "l2", "method", *(f"after {mark}" for mark in MARKS), "calls to 90 %"]
-    show("bundle methods under weak regularization: best objective after so many oracle calls", heads, rows)
+    show("bundle methods for weak regularization: best objective by number of oracle calls", heads, rows)

@@ -122,7 +122,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Estimators, when they are first asked for: scikit-learn takes longer to import than all the rest."""
+    """Import estimators on first access, because scikit-learn takes longer to import than everything else."""
     if name not in __all__:
         raise AttributeError(f"module 'fenchel' has no attribute {name!r}")
     estimators = importlib.import_module("fenchel.estimators")

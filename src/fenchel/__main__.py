@@ -1,4 +1,4 @@
-"""``python -m fenchel`` is the command line."""
+"""``python -m fenchel`` runs the command-line interface."""
 
 from _fenchel import main
 

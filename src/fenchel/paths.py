@@ -1,21 +1,23 @@
 """Regularization paths: min_w mean loss + strength·(l1_ratio·‖w‖₁ + (1 − l1_ratio)/2·‖w‖²) for many strengths, largest first
 
-The first strength is the smallest that gives w = 0, max_j |v_j| / l1_ratio at α = −φ'(0). Every solution is where the next one begins,
-and every point is certified like any other answer. With ``cv`` the same strengths are solved on each fold's training rows as well,
-folds side by side, and judged on the rows held out.
+The first strength is the smallest that gives w = 0, max_j |v_j| / l1_ratio at α = −φ'(0). Every solution is the starting point of the
+next, and every point has its own certificate. With ``cv`` the same strengths are also solved on each fold's training rows, all
+folds in parallel, and evaluated on the held-out rows.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
+from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.numeric import EPSILON, TINY
 from fenchel.core.threads import available_threads
@@ -28,6 +30,10 @@ from fenchel.problems.result import Result
 from fenchel.regularizers import L1, L1L2, Box
 from fenchel.solvers._coordinate.reduction import Reduction, reducible
 
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
 __all__ = ["Path", "path", "strength_of_zero"]
 
 
@@ -36,19 +42,19 @@ class Path:
     """Solutions for many strengths, largest strength first.
 
     Attributes:
-        strengths: what the penalty is multiplied with; ``l1_ratio`` is the share of the l1 norm in it.
-        coefs: one row of weights for each strength, a sparse matrix (classes side by side for a loss with K outputs);
+        strengths: the factors of the penalty; ``l1_ratio`` is the share of the l1 norm in it.
+        coefs: one row of weights for each strength, a sparse matrix (the classes concatenated for a loss with K outputs);
             ``coef(k)`` is one of them as an ordinary array.
         intercepts: the intercept at each strength.
-        columns: the table, by name: strength, objective, gap, nnz, passes, seconds, converged and, with ``cv``, validation_loss and
-            validation_sd (mean and standard deviation over folds of the mean loss on rows held out) and, for classification,
+        columns: the results by name: strength, objective, gap, nnz, passes, seconds, converged and, with ``cv``, validation_loss and
+            validation_sd (mean and standard deviation over folds of the mean loss on held-out rows) and, for classification,
             validation_error (the share of wrong signs or classes).
-        fold_losses: with ``cv``, the mean loss on the rows held out, for every fold (a row each) and strength.
+        fold_losses: with ``cv``, the mean loss on the held-out rows, one row per fold and one column per strength.
     """
 
     strengths: np.ndarray
     l1_ratio: float
-    coefs: Any
+    coefs: sp.csr_array
     intercepts: np.ndarray
     columns: dict[str, np.ndarray]
     tol: float
@@ -57,7 +63,7 @@ class Path:
 
     @property
     def folds(self) -> int:
-        """How many folds were held out."""
+        """The number of cross-validation folds."""
         return len(self.fold_losses)
 
     def __len__(self) -> int:
@@ -78,66 +84,66 @@ class Path:
         )
 
     def coef(self, k: int) -> np.ndarray:
-        """The weights of the columns of X at strength number k."""
+        """The weights of the columns of X at strength number k (0 is the largest)."""
         return np.asarray(self.coefs[[k]].toarray()).reshape(self.shape)
 
     @property
     def best(self) -> int:
-        """The number of the strength with the smallest validation loss."""
+        """The index of the strength with the smallest validation loss."""
         if "validation_loss" not in self.columns:
-            raise InputError("This path was computed without validation: give ", Argument("cv", 5), ", for instance.")
+            raise InputError("This path was computed without cross-validation: give ", Argument("cv", 5), ", for instance.")
         return int(np.argmin(self["validation_loss"]))
 
     @property
     def best_within_error(self) -> int:
-        """The number of the largest strength whose validation loss is within one standard error of the smallest."""
+        """The index of the largest strength whose validation loss is within one standard error of the smallest."""
         best = self.best
         limit = self["validation_loss"][best] + self["validation_sd"][best] / np.sqrt(self.folds)
         return int(np.argmax(self["validation_loss"] <= limit))
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pandas.DataFrame:
         """The table as a pandas DataFrame (pandas must be installed)."""
         import pandas
 
         return pandas.DataFrame(self.columns)
 
-    def plot(self, axes: Any = None) -> Any:
-        """Draw weights, their number and, with ``cv``, the validation loss against strength; the axes (matplotlib must be installed).
+    def plot(self, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
+        """Plot weights, their number and, with ``cv``, the validation loss against strength; returns the axes (needs matplotlib).
 
-        ``axes`` are as many as there are curves, two or three, a new figure's if None; ``fenchel.plots.save`` writes it to a file.
+        ``axes`` are two, or three with ``cv``; None creates a new figure. ``fenchel.plots.save`` writes it to a file.
         """
         return path_figure.path(self, axes)
 
 
 def path(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     loss: Any,
     *,
     l1_ratio: float = 1.0,
-    strengths: Any = None,
+    strengths: ArrayLike | None = None,
     n_strengths: int = 100,
     ratio: float = 1e-3,
     positive: bool = False,
-    cv: int | Iterable[tuple[Any, Any]] | None = None,
+    cv: int | Iterable[tuple[ArrayLike, ArrayLike]] | None = None,
     intercept: float | str = 0.0,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     solver: str = "auto",
     tol: float = 1e-4,
     max_passes: float = 1000,
     seed: int = 0,
     threads: int | None = None,
 ) -> Path:
-    """Solve a lasso, an elastic net or their relatives for many strengths, each certified to ``tol``.
+    """Solve a lasso, elastic net or similar problem for many strengths, each certified to ``tol``.
 
     Args:
         X, y, loss, intercept, sample_weight: as in :class:`fenchel.Problem`.
         l1_ratio: the share of the l1 norm in the penalty, above 0 and up to 1 (the lasso).
-        strengths: the strengths to solve for, in any order; by default ``n_strengths`` of them at even ratios, from the smallest
-            that gives w = 0 down to ``ratio`` times that.
+        strengths: the strengths to solve for, in any order; by default ``n_strengths`` of them on a geometric grid, from the
+            smallest that gives w = 0 down to ``ratio`` times that.
         positive: whether weights must not be negative.
-        cv: a number of folds (rows are shuffled by ``seed``; classes keep their shares), or pairs of training and test rows, as
-            scikit-learn's splitters give them.
+        cv: a number of folds (rows are shuffled with ``seed``; folds are stratified by class), or pairs of training and test
+            rows, as scikit-learn's splitters produce them.
         solver, tol, max_passes, seed, threads: as in :func:`fenchel.minimize`, for every point.
 
     >>> import fenchel as fl
@@ -151,13 +157,14 @@ def path(
     """
     if not (is_number(l1_ratio) and 0.0 < l1_ratio <= 1.0):
         raise InputError(
-            Argument("l1_ratio", l1_ratio), ": give a number above 0 and up to 1, the lasso; a pure ridge penalty has no path to w = 0."
+            Argument("l1_ratio", l1_ratio),
+            ": give a number above 0 and at most 1 (the lasso); a pure ridge penalty never gives w = 0.",
         )
     check_limits(tol, max_passes, None, seed, threads)
     penalty = Penalty(l1_ratio, positive)
     problem = Problem(X, y, loss, penalty.times(1.0), sample_weight=sample_weight, intercept=intercept)
     find_solver(problem, solver, {})
-    grid = checked_strengths(strengths) if strengths is not None else even_strengths(problem, penalty, n_strengths, ratio)
+    grid = checked_strengths(strengths) if strengths is not None else geometric_strengths(problem, penalty, n_strengths, ratio)
     options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "solver": solver}
     splits = list(folds(problem, cv, seed))
     stop = threading.Event()
@@ -171,17 +178,17 @@ def path(
     with ThreadPoolExecutor(workers) as pool:
         try:
             whole: Any = pool.submit(lambda: list(solve_all(problem, grid, penalty, options)))
-            judged: list[Any] = [pool.submit(validate_fold, problem, split, grid, penalty, options) for split in splits]
-            wait([whole, *judged], return_when=FIRST_EXCEPTION)
-            scores = np.array([task.result() for task in judged])
+            validations: list[Any] = [pool.submit(validate_fold, problem, split, grid, penalty, options) for split in splits]
+            wait([whole, *validations], return_when=FIRST_EXCEPTION)
+            scores = np.array([task.result() for task in validations])
             return assembled(problem, grid, l1_ratio, whole.result(), scores, options)
         finally:
-            stop.set()  # an interrupt, or an error in one of them, ends the others
+            stop.set()  # an interrupt, or an error in one task, stops the others
             pool.shutdown(wait=True, cancel_futures=True)
 
 
 class Penalty(NamedTuple):
-    """l1_ratio·‖w‖₁ + (1 − l1_ratio)/2·‖w‖², of any weights or of those that are not negative."""
+    """l1_ratio·‖w‖₁ + (1 − l1_ratio)/2·‖w‖², optionally restricted to non-negative weights."""
 
     l1_ratio: float
     positive: bool
@@ -194,51 +201,51 @@ class Penalty(NamedTuple):
 
 
 def checked_strengths(strengths: Any) -> np.ndarray:
-    """The strengths given, largest first."""
+    """The user's strengths, sorted from largest to smallest."""
     try:
         given = np.atleast_1d(np.asarray(strengths, dtype=np.float64)).ravel()
     except (TypeError, ValueError):
         given = np.zeros(0)
     if not given.size or not (np.isfinite(given) & (given > 0.0)).all():
-        raise InputError("strengths must be positive numbers, at least one: to have them chosen, leave ", Argument("strengths", None), ".")
+        raise InputError("strengths must be one or more positive numbers: for automatic ones give ", Argument("strengths", None), ".")
     return np.sort(given)[::-1]
 
 
-def even_strengths(problem: Problem, penalty: Penalty, n_strengths: int, ratio: float) -> np.ndarray:
-    """Strengths at even ratios, from the smallest that gives w = 0 down to ``ratio`` times it."""
+def geometric_strengths(problem: Problem, penalty: Penalty, n_strengths: int, ratio: float) -> np.ndarray:
+    """A geometric grid of strengths, from the smallest that gives w = 0 down to ``ratio`` times it."""
     checked_whole("n_strengths", n_strengths)
     if not (is_number(ratio) and 0.0 < ratio <= 1.0):
-        raise InputError(Argument("ratio", ratio), ": give a number above 0 and up to 1, how small the last strength is against the first.")
+        raise InputError(Argument("ratio", ratio), ": give a number above 0 and at most 1, the ratio of the last strength to the first.")
     largest = strength_of_zero(problem, penalty.positive) / penalty.l1_ratio
     if not largest > EPSILON * float(np.abs(problem.y).max(initial=0.0)):
-        raise InputError("w = 0 is optimal at every strength, for no column of X tells anything about y: check X and y, or give strengths.")
+        raise InputError("w = 0 is optimal at every strength, because no column of X correlates with y: check X and y, or give strengths.")
     return largest * np.geomspace(1.0, ratio, n_strengths)
 
 
 def strength_of_zero(problem: Problem, positive: bool = False) -> float:
-    """The smallest l1 for which w = 0 (but for a free intercept) minimises mean loss + l1·‖w‖₁: max_j |v_j| at α = −φ'(0)."""
+    """The smallest l1 for which w = 0 (except for an unpenalised intercept) minimises mean loss + l1·‖w‖₁: max_j |v_j| at α = −φ'(0)."""
     _, v = problem.loss_gradient(problem.predict(problem.origin))
     penalised = v[:-1] if problem.free else v
     return float((penalised if positive else np.abs(penalised)).max())
 
 
 def solve_all(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[Result]:
-    """One strength after the other, each from where the last one ended; an interrupt leaves those that are done."""
-    small = Reduction(problem) if len(grid) > 1 and reducible(problem, options["tol"]) else None
-    if small is not None and small.is_exact:
-        scale = problem.objective_at_zero / max(small.problem.objective_at_zero, TINY)
+    """Solve for all strengths in turn with warm starts; an interrupt keeps the finished ones."""
+    reduced = Reduction(problem) if len(grid) > 1 and reducible(problem, options["tol"]) else None
+    if reduced is not None and reduced.is_exact:
+        scale = problem.objective_at_zero / max(reduced.problem.objective_at_zero, TINY)
         found = [
-            small.taken_back(result, problem, options["tol"])
-            for result in one_by_one(small.problem, grid, penalty, {**options, "tol": options["tol"] * scale})
+            reduced.taken_back(result, problem, options["tol"])
+            for result in solve_in_turn(reduced.problem, grid, penalty, {**options, "tol": options["tol"] * scale})
         ]
-        if not found or small.agrees(found[-1], problem):
+        if not found or reduced.agrees(found[-1], problem):
             yield from found
             return
-    yield from one_by_one(problem, grid, penalty, options)
+    yield from solve_in_turn(problem, grid, penalty, options)
 
 
-def one_by_one(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[Result]:
-    """The same, on the problem as it is."""
+def solve_in_turn(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[Result]:
+    """The same without reducing the problem first."""
     start = None
     for strength in grid:
         result = solve(problem.replace(regularizer=penalty.times(float(strength))), start=start, **options)
@@ -253,10 +260,10 @@ def folds(problem: Problem, cv: Any, seed: int) -> Iterator[tuple[np.ndarray, np
     if cv is None:
         return
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        from sklearn.model_selection import KFold, StratifiedKFold  # here, for they take long to import
+        from sklearn.model_selection import KFold, StratifiedKFold  # imported here because it is slow to import
 
         if not 2 <= cv <= problem.m:
-            raise InputError(Argument("cv", cv), f": give from 2 folds to as many as there are rows, {problem.m}.")
+            raise InputError(Argument("cv", cv), f": give a number of folds from 2 to the number of rows, {problem.m}.")
         kind = KFold if problem.labels == "real" else StratifiedKFold
         cv = kind(int(cv), shuffle=True, random_state=seed)
     pairs = cv.split(problem.design.storage, problem.y) if hasattr(cv, "split") and not isinstance(cv, str) else cv
@@ -265,12 +272,12 @@ def folds(problem: Problem, cv: Any, seed: int) -> Iterator[tuple[np.ndarray, np
     except (TypeError, ValueError) as error:
         raise InputError(Argument("cv", cv), f": give a number of folds, or pairs of training and test rows ({error}).") from None
     if not splits:
-        raise InputError("cv holds no folds: give a number of them, or pairs of training and test rows.")
+        raise InputError("cv is empty: give a number of folds, or pairs of training and test rows.")
     yield from splits
 
 
 def checked_rows(rows: Any, m: int) -> np.ndarray:
-    """Row numbers, or a mask, as row numbers."""
+    """Row numbers from row numbers or a boolean mask."""
     rows = np.asarray(rows)
     rows = np.flatnonzero(rows) if rows.dtype == bool and rows.shape == (m,) else rows
     if rows.ndim != 1 or not rows.size or rows.dtype.kind not in "iu" or rows.min() < -m or rows.max() >= m:
@@ -281,7 +288,7 @@ def checked_rows(rows: Any, m: int) -> np.ndarray:
 def validate_fold(
     problem: Problem, split: tuple[np.ndarray, np.ndarray], grid: np.ndarray, penalty: Penalty, options: dict[str, Any]
 ) -> np.ndarray:
-    """The mean loss and the share of errors on a fold's test rows, at each strength, of weights learnt from its training rows."""
+    """Mean loss and error rate on a fold's test rows, at each strength, of the weights learnt from its training rows."""
     train, test = (problem.on_rows(rows) for rows in split)
     scores = []
     for result in solve_all(train, grid, penalty, options):
@@ -291,7 +298,7 @@ def validate_fold(
 
 
 def is_wrong(z: np.ndarray, y: np.ndarray, labels: str) -> np.ndarray:
-    """Whether the prediction is of another class, 0 or 1; nan for numbers that are no classes."""
+    """1 where the predicted class is wrong, else 0; nan for regression."""
     if labels == "class":
         return (z.argmax(axis=1) != y).astype(float)
     return (z * y <= 0.0).astype(float) if labels == "binary" else np.full(len(y), np.nan)
@@ -302,7 +309,7 @@ def assembled(
 ) -> Path:
     """The results as one path."""
     if not found:
-        raise KeyboardInterrupt  # nothing is finished that could be kept
+        raise KeyboardInterrupt  # no strength was finished
     grid = grid[: len(found)]
     names = ("objective", "gap", "passes", "seconds", "converged")
     columns = {"strength": grid, **{name: np.array([getattr(result, name) for result in found]) for name in names}}

@@ -1,4 +1,4 @@
-"""A folder with the files and models that commands are given, and the shell in it."""
+"""A folder with the data files and models that the tests of commands use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.cli.shell import cars
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory):
-    """A folder with all the files that examples name."""
+    """A folder with all files that the examples use."""
     folder = tmp_path_factory.mktemp("shell")
     cars(folder / "train.csv", 200, 0)
     cars(folder / "test.csv", 60, 1, ["fuel", "class", "colour", "weight", "hp"], ("red", "blue", "green", "pink"))
@@ -23,13 +23,13 @@ def home(tmp_path_factory):
     model.encoding_ = table.encoding
     fl.save(model, folder / "cars.fenchel")
     fl.save(fl.LinearClassifier().fit(*fl.datasets.read(folder / "train.svm")), folder / "text.fenchel")
-    structures(folder, "train", 30)
-    structures(folder, "test", 10)
+    write_structured_data(folder, "train", 30)
+    write_structured_data(folder, "test", 10)
     return folder
 
 
-def structures(folder, name, count):
-    """Text to tag, documents to rank and RNA to fold."""
+def write_structured_data(folder, name, count):
+    """Write text to tag, documents to rank and RNA to fold."""
     rng = np.random.default_rng(count)
     words = [rng.choice(["the", "a", "dog", "cat", "sees", "runs"], 5).tolist() for _ in range(count)]
     marks = [["O" if word in ("sees", "runs") else "B-NP" if word in ("the", "a") else "I-NP" for word in text] for text in words]
@@ -42,7 +42,7 @@ def structures(folder, name, count):
 
 @pytest.fixture(scope="session")
 def structured_models(home):
-    """The folder with a model of each structure too: they take long to compile."""
+    """The folder, with a model of each structured kind as well; these take long to compile."""
     words, marks = fl.datasets.read_conll(home / "train.conll")
     fl.save(fl.Tagger(l2=1e-2).fit(words, marks), home / "chunks.fenchel")
     rows = fl.datasets.read(home / "train.letor")

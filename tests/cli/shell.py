@@ -1,4 +1,4 @@
-"""The command line as tests run it, and a table for it."""
+"""Helpers that run commands, and a table of data for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLUMNS = ["hp", "weight", "colour", "fuel", "class"]
 
 
 def cars(path, m, seed, columns=COLUMNS, colours=("red", "blue", "green")):
-    """A table with numbers and categories, in whatever order of columns."""
+    """Write a table with numbers and categories, with the columns in the given order."""
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(m):
@@ -31,17 +31,18 @@ def cars(path, m, seed, columns=COLUMNS, colours=("red", "blue", "green")):
 
 
 def fenchel(*words, code=0):
-    """Run a command; its result if the exit code is the one expected."""
+    """Run a command, check its exit code and return the result."""
     result = runner.invoke(app, [str(word) for word in words])
     assert result.exit_code == code, f"{result.output}\n{result.exception!r}"
     return result
 
 
-def told(*words, code=0):
+def json_of(*words, code=0):
+    """Run a command with ``--json`` and return the parsed output."""
     return json.loads(fenchel(*words, "--json", code=code).stdout)
 
 
 def commands(group=None, name=()):
-    """Every command with its words."""
+    """Every command with its name, as a tuple of words."""
     for key, command in (group or get_command(app)).commands.items():
         yield from commands(command, (*name, key)) if hasattr(command, "commands") else [((*name, key), command)]

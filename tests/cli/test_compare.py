@@ -1,12 +1,12 @@
-"""fenchel compare: the order of solvers, the certificate, and what an interrupt leaves."""
+"""fenchel compare: the order of solvers, the certificate, and the results after an interrupt."""
 
 from __future__ import annotations
 
-from tests.cli.shell import fenchel, told
+from tests.cli.shell import fenchel, json_of
 
 
-def test_compare_sorts_by_time_to_the_tolerance_and_tells_who_was_refused(at_home, tmp_path):
-    facts = told("compare", "train.svm", "--solvers", "sdca,lbfgs,working-set", "--plot", tmp_path / "c.png")
+def test_compare_sorts_by_time_to_the_tolerance_and_lists_refused_solvers(at_home, tmp_path):
+    facts = json_of("compare", "train.svm", "--solvers", "sdca,lbfgs,working-set", "--plot", tmp_path / "c.png")
     assert {run["solver"] for run in facts["runs"]} == {"sdca", "lbfgs"}
     assert "L1 or L1L2" in facts["refused"]["working-set"]
     assert all(run["converged"] for run in facts["runs"])
@@ -16,7 +16,7 @@ def test_compare_sorts_by_time_to_the_tolerance_and_tells_who_was_refused(at_hom
     assert all(run["objective"] >= low - 1e-12 for run in facts["runs"])
 
 
-def test_an_interrupted_comparison_keeps_the_solvers_that_are_done(at_home, monkeypatch):
+def test_an_interrupted_comparison_reports_the_finished_solvers(at_home, monkeypatch):
     from fenchel.driver.run import Run
 
     evaluate = Run.evaluate
@@ -31,7 +31,7 @@ def test_an_interrupted_comparison_keeps_the_solvers_that_are_done(at_home, monk
     result = fenchel(*words, code=130)
     assert "newton" in result.stdout
     assert result.stderr == "Interrupted: fista, sdca did not finish.\n"
-    facts = told(*words, code=130)
+    facts = json_of(*words, code=130)
     assert ([run["solver"] for run in facts["runs"]], facts["interrupted"]) == (["newton"], True)
     assert fenchel("compare", "train.svm", "--solvers", "fista", code=130).stderr == "Interrupted.\n"
 

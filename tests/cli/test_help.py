@@ -1,4 +1,4 @@
-"""The help and the guide: every command has an example, every example runs, and exit codes are listed."""
+"""The help texts and docs/cli.md: every command has an example, every example runs, and exit codes are listed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def examples():
 
 
 @pytest.mark.parametrize(("name", "command"), list(commands()), ids=lambda part: " ".join(part) if isinstance(part, tuple) else "")
-def test_every_command_has_an_example_and_tells_its_json_keys(name, command):
+def test_every_command_has_an_example_and_lists_its_json_keys(name, command):
     assert re.search(rf"Example: fenchel {' '.join(name)} ?", command.help)
     if any("--json" in option.opts for option in command.params):
         assert "Keys of --json" in command.help
@@ -37,7 +37,7 @@ def test_examples_run(example, at_home, tmp_path, monkeypatch, request):
 
 
 @pytest.mark.slow
-def test_the_guide_to_the_command_line_runs(structured_models, at_home, tmp_path, monkeypatch):
+def test_the_commands_in_the_documentation_run(structured_models, at_home, tmp_path, monkeypatch):
     shutil.copytree(at_home, tmp_path / "copy")
     monkeypatch.chdir(tmp_path / "copy")
     page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")

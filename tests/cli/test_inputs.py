@@ -1,4 +1,4 @@
-"""What commands make of their data: the task that is guessed from the labels."""
+"""The task that is guessed from the labels."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ from fenchel.cli import inputs
         (list(range(25)) * 10, "regress"),
     ],
 )
-def test_the_task_is_guessed_by_the_rule_that_the_help_states(y, task):
+def test_the_task_is_guessed_by_the_rule_in_the_help(y, task):
     assert inputs.guessed_task(np.array(y)) == task

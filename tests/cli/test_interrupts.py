@@ -1,4 +1,4 @@
-"""Interrupts: the best model so far is kept, and nothing is printed but a line."""
+"""Interrupts: the best model so far is saved, and only one line is printed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.cli.shell import fenchel
 
 @pytest.mark.parametrize("options", [[], ["--calibration", "sigmoid"], ["--target", "colour", "--multiclass", "one-vs-rest"]])
 @pytest.mark.parametrize("threads", ["1", "2"])
-def test_an_interrupt_keeps_the_model(options, threads, at_home, tmp_path, monkeypatch):
+def test_an_interrupt_saves_the_best_model_so_far(options, threads, at_home, tmp_path, monkeypatch):
     from fenchel.driver.run import Run
 
     seen = []
@@ -42,7 +42,7 @@ def test_an_interrupt_keeps_the_model(options, threads, at_home, tmp_path, monke
     assert len(fenchel("predict", tmp_path / "m.fenchel", at_home / "test.csv").stdout.split()) == 60
 
 
-def test_an_interrupt_between_threads_keeps_all_classes(at_home, tmp_path, monkeypatch):
+def test_an_interrupt_between_threads_saves_all_classes(at_home, tmp_path, monkeypatch):
     result, calls = Future.result, []
 
     def interrupted(self, timeout=None):
@@ -58,8 +58,8 @@ def test_an_interrupt_between_threads_keeps_all_classes(at_home, tmp_path, monke
 
 
 @pytest.mark.slow
-def test_control_c_in_a_terminal_keeps_the_model(at_home, tmp_path):
-    # A child of a shell in the background may have inherited an ignored SIGINT: the first line puts it right.
+def test_control_c_in_a_terminal_saves_the_best_model_so_far(at_home, tmp_path):
+    # A child of a background shell may have inherited an ignored SIGINT; the first line restores the handler.
     start = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from fenchel.cli import app; app(prog_name='fenchel')"
     words = ["train", "text.svm", "--model", str(tmp_path / "m.fenchel"), "--solver", "fista", "--tol", "0", "--max-passes", "1e12"]
     run = subprocess.Popen(
@@ -80,7 +80,7 @@ def test_control_c_in_a_terminal_keeps_the_model(at_home, tmp_path):
     assert len(fl.load(tmp_path / "m.fenchel").history_) > 0
 
 
-def test_an_interrupt_lost_in_a_callback_comes_again():
+def test_an_interrupt_lost_in_a_callback_is_sent_again():
     @ctypes.CFUNCTYPE(None)
     def compiling():
         raise KeyboardInterrupt
@@ -90,18 +90,18 @@ def test_an_interrupt_lost_in_a_callback_comes_again():
         for _ in range(1000):
             time.sleep(0.01)
 
-    with exits.interrupts_kept(), pytest.raises(KeyboardInterrupt):
+    with exits.resend_lost_interrupts(), pytest.raises(KeyboardInterrupt):
         work()
 
 
-def test_control_c_while_importing_is_quiet():
-    # SIGINT may have been inherited as ignored.
+def test_control_c_during_import_prints_one_line():
+    # An ignored SIGINT may have been inherited.
     start = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "class Impatient:\n"
+        "class Interrupting:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         "        name == 'fenchel.problems.problem' and signal.raise_signal(signal.SIGINT)\n"
-        "sys.meta_path.insert(0, Impatient()); import _fenchel; _fenchel.main()"
+        "sys.meta_path.insert(0, Interrupting()); import _fenchel; _fenchel.main()"
     )
     run = subprocess.run([sys.executable, "-c", start, "demo"], capture_output=True, text=True, timeout=60, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "Interrupted.\n")

@@ -1,4 +1,4 @@
-"""fenchel inverse-time: its table, its figure, its data, and what it refuses."""
+"""fenchel inverse-time: its table, figure, data and error messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.cli.shell import runner
 
 @pytest.fixture
 def svm(tmp_path):
-    """A small data file, compressed."""
+    """A small compressed data file."""
     X, y = fl.datasets.make_text(1500, n=300, nonzeros=15, contrast=0.8, seed=1)
     lines = []
     for i in range(X.shape[0]):
@@ -24,19 +24,19 @@ def svm(tmp_path):
     return path
 
 
-def test_the_command_prints_a_table_and_says_whether_time_fell(svm, tmp_path):
+def test_the_command_prints_a_table_and_whether_time_decreased(svm, tmp_path):
     figure = tmp_path / "figure.png"
     result = runner.invoke(
         app, ["inverse-time", str(svm), "--accuracy", "0.8", "--sizes", "200,1000", "--runs", "2", "--figure", str(figure)]
     )
     assert result.exit_code == 0, result.output
-    told = " ".join(result.output.split())
-    assert all(expected in told for expected in ("200", "1,000", "iterations", "Time to 80%"))
-    assert any(verdict in told for verdict in ("fell with m", "hardly changed with m", "did not fall with m"))
+    printed = " ".join(result.output.split())
+    assert all(expected in printed for expected in ("200", "1,000", "iterations", "Time to 80%"))
+    assert any(verdict in printed for verdict in ("decreased with m", "hardly changed with m", "increased with m"))
     assert figure.read_bytes().startswith(b"\x89PNG")
 
 
-def test_without_data_it_generates_some():
+def test_text_is_generated_if_no_data_are_given():
     result = runner.invoke(
         app, ["inverse-time", "--rows", "1000", "--runs", "1", "--accuracy", "0.7", "--sizes", "500,1000", "--loss", "hinge"]
     )
@@ -48,22 +48,22 @@ def test_without_data_it_generates_some():
     ("options", "message"),
     [
         (["nowhere.svm"], "There is no file nowhere.svm"),
-        (["--rows", "1000", "--sizes", "10,1000"], "size 10: each must lie between 100 and the 1,000 training rows"),
-        (["--rows", "1000", "--sizes", "many"], "--sizes many: give whole numbers with commas between"),
+        (["--rows", "1000", "--sizes", "10,1000"], "size 10: give sizes between 100 and the number of training rows, 1,000"),
+        (["--rows", "1000", "--sizes", "many"], "--sizes many: give whole numbers separated by commas"),
         (["--rows", "1000", "--loss", "squared"], "--loss squared: did you mean 'squared-hinge'?"),
         (["--rows", "1000", "--p", "3"], "p must lie in (1, 2]"),
-        (["--rows", "1000", "--figure", "x.foo"], "--figure x.foo: its name must end in .png"),
+        (["--rows", "1000", "--figure", "x.foo"], "--figure x.foo: the ending must be one of .png"),
         (["--rows", "1000", "--figure", "nowhere/x.png"], "there is no directory"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_sentence(options, message):
+def test_bad_input_is_reported_in_one_sentence(options, message):
     result = runner.invoke(app, ["inverse-time", *options])
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
     assert "Traceback" not in result.output
 
 
-def test_files_that_are_no_data_are_refused(tmp_path):
+def test_files_with_invalid_data_are_refused(tmp_path):
     for text, message in (("hello world\n", "'hello' is not a label"), ("1 1:1\n2 1:1\n3 1:1\n" * 200, "has 3 different labels")):
         path = tmp_path / "bad.svm"
         path.write_text(text)
@@ -72,12 +72,12 @@ def test_files_that_are_no_data_are_refused(tmp_path):
         assert message in " ".join(result.output.split())
 
 
-def test_the_accuracy_is_found_by_itself(svm):
+def test_the_accuracy_is_chosen_if_none_is_given(svm):
     result = runner.invoke(app, ["inverse-time", str(svm), "--sizes", "400,1200", "--runs", "1"])
     assert result.exit_code == 0, result.output
     assert "Accuracy to train to: 0." in result.output
 
 
-def test_features_are_those_of_the_training_rows(svm):
+def test_a_number_of_features_can_be_given_to_the_reader(svm):
     X, _ = fl.datasets.read_svmlight(svm, features=400)
     assert X.shape == (1500, 400)

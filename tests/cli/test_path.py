@@ -1,4 +1,4 @@
-"""fenchel path: the points of the library, the best model, and what an interrupt leaves."""
+"""fenchel path: the same points as the library, the best model, and the results after an interrupt."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import json
 import pytest
 
 import fenchel as fl
-from tests.cli.shell import fenchel, told
+from tests.cli.shell import fenchel, json_of
 
 
-def test_path_finds_the_same_as_the_library_and_writes_the_best(at_home, tmp_path):
-    facts = told("path", "train.svm", "--strengths", "6", "--cv", "3", "--model", tmp_path / "m.fenchel", "--plot", tmp_path / "p.png")
+def test_path_agrees_with_the_library_and_saves_the_best_model(at_home, tmp_path):
+    facts = json_of("path", "train.svm", "--strengths", "6", "--cv", "3", "--model", tmp_path / "m.fenchel", "--plot", tmp_path / "p.png")
     X, y = fl.datasets.read("train.svm")
     path = fl.path(X, y, fl.Logistic(), n_strengths=6, cv=3, intercept="free")
     assert [point["nnz"] for point in facts["points"]] == path["nnz"].tolist()
@@ -20,7 +20,7 @@ def test_path_finds_the_same_as_the_library_and_writes_the_best(at_home, tmp_pat
     assert model.objective_ == pytest.approx(path["objective"][path.best], abs=2e-4)
 
 
-def test_an_interrupted_path_keeps_the_strengths_that_are_done(at_home, monkeypatch):
+def test_an_interrupted_path_reports_the_finished_strengths(at_home, monkeypatch):
     from fenchel.driver.run import Run
 
     record, ended = Run._record, []

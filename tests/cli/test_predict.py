@@ -1,4 +1,4 @@
-"""fenchel predict: models from shell or Python, rows unlike those learnt from, and predictions on the screen and in files."""
+"""fenchel predict: models from the shell or Python, rows that differ from the training rows, and output to screen and files."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import fenchel as fl
-from tests.cli.shell import COLUMNS, cars, fenchel, told
+from tests.cli.shell import COLUMNS, cars, fenchel, json_of
 
 
-def test_a_model_from_the_shell_predicts_in_python_what_the_shell_predicts(at_home, tmp_path):
-    facts = told("train", "train.csv", "--model", tmp_path / "m.fenchel", "--validation", "test.csv")
+def test_a_model_trained_in_the_shell_predicts_the_same_in_python(at_home, tmp_path):
+    facts = json_of("train", "train.csv", "--model", tmp_path / "m.fenchel", "--validation", "test.csv")
     lines = fenchel("predict", tmp_path / "m.fenchel", "test.csv").stdout.split()
     model = fl.load(tmp_path / "m.fenchel")
     with pytest.warns(UserWarning, match="pink"):
@@ -22,18 +22,18 @@ def test_a_model_from_the_shell_predicts_in_python_what_the_shell_predicts(at_ho
     assert facts["classes"] == ["fast", "slow"]
 
 
-def test_a_model_from_python_works_in_the_shell(at_home, tmp_path):
+def test_a_model_trained_in_python_predicts_the_same_in_the_shell(at_home, tmp_path):
     X, y = fl.datasets.read("train.svm")
     model = fl.LogisticRegression(C=1.0).fit(X, y)
     fl.save(model, tmp_path / "m.fenchel")
     lines = fenchel("predict", tmp_path / "m.fenchel", "train.svm").stdout.split()
     assert np.array_equal(np.array(lines, dtype=float), model.predict(X))
-    judged = told("evaluate", tmp_path / "m.fenchel", "train.svm")
-    assert judged["accuracy"] == model.score(X, y)
-    assert judged["error"] == pytest.approx(1.0 - judged["accuracy"])
+    scores = json_of("evaluate", tmp_path / "m.fenchel", "train.svm")
+    assert scores["accuracy"] == model.score(X, y)
+    assert scores["error"] == pytest.approx(1.0 - scores["accuracy"])
 
 
-def test_columns_may_be_in_another_order_and_categories_unknown(at_home, tmp_path):
+def test_columns_may_have_another_order_and_unknown_categories(at_home, tmp_path):
     result = fenchel("predict", "cars.fenchel", "test.csv", "--probabilities", "-o", tmp_path / "p.csv")
     assert "Warning:" in result.stderr
     assert "'pink'" in result.stderr
@@ -49,10 +49,10 @@ def test_columns_may_be_in_another_order_and_categories_unknown(at_home, tmp_pat
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".npz", ".txt"])
-def test_predictions_in_files_are_those_on_the_screen(ending, at_home, tmp_path):
+def test_predictions_in_files_equal_those_on_the_screen(ending, at_home, tmp_path):
     file = tmp_path / f"p{ending}"
     fenchel("predict", "text.fenchel", "train.svm", "--scores", "-o", file)
-    facts = told("predict", "text.fenchel", "train.svm", "--scores")
+    facts = json_of("predict", "text.fenchel", "train.svm", "--scores")
     if ending == ".npz":
         with np.load(file) as arrays:
             found, scores = arrays["predictions"], arrays["scores"]
@@ -65,16 +65,16 @@ def test_predictions_in_files_are_those_on_the_screen(ending, at_home, tmp_path)
     assert np.array_equal(scores, facts["scores"])
 
 
-def test_rows_of_other_widths_are_cut_or_widened(at_home, tmp_path):
+def test_rows_with_another_number_of_columns_are_padded_or_cut(at_home, tmp_path):
     (tmp_path / "narrow.svm").write_text("1 1:1\n")
     assert len(fenchel("predict", "text.fenchel", tmp_path / "narrow.svm").stdout.split()) == 1
     (tmp_path / "wide.svm").write_text("1 1:1 500:1\n")
     result = fenchel("predict", "text.fenchel", tmp_path / "wide.svm", "--scores")
-    assert "the others are left out" in result.stderr
+    assert "the others are ignored" in result.stderr
     assert result.stdout == fenchel("predict", "text.fenchel", tmp_path / "narrow.svm", "--scores").stdout
 
 
-def test_a_model_remembers_what_the_text_calls_its_first_column(tmp_path):
+def test_a_model_stores_the_index_of_the_first_column(tmp_path):
     (tmp_path / "zero.svm").write_text("1 0:1 1:2\n-1 0:-1 1:1\n" * 5)
     (tmp_path / "new.svm").write_text("1 1:1\n")
     (tmp_path / "same.svm").write_text("1 0:0 1:1\n")

@@ -1,4 +1,4 @@
-"""What is printed where: nothing into a closed pipe, nothing where quiet was asked for, and no colours where they are not wanted."""
+"""Output: nothing into a closed pipe, nothing with --quiet, and no colours with NO_COLOR."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LONGER = [pytest.param(words, marks=pytest.mark.slow) for words in ("datasets li
 
 
 @pytest.mark.parametrize("words", ["datasets list", *LONGER])
-def test_a_closed_pipe_is_quiet(words, at_home):
+def test_a_closed_pipe_prints_no_error(words, at_home):
     command = f"set -o pipefail; {shlex.quote(sys.executable)} -m fenchel {words} | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (done.stderr, done.returncode) == ("", exits.BROKEN_PIPE)
 
 
-def test_quiet_says_nothing_and_colours_stay_away(at_home, tmp_path):
+def test_quiet_prints_nothing_and_no_color_is_respected(at_home, tmp_path):
     result = fenchel("train", "train.svm", "--model", tmp_path / "m.fenchel", "--quiet")
     assert result.output == ""
     done = subprocess.run(

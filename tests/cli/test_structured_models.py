@@ -1,4 +1,4 @@
-"""Commands for structures, and the sentence that names them to those who used another."""
+"""The error message for a structured model given to another command names the right command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.cli.shell import runner
 
 
 @pytest.mark.slow
-def test_commands_for_rows_name_the_command_for_structures(tagger, tmp_path):
+def test_other_commands_name_the_command_for_a_structured_model(tagger, tmp_path):
     fl.save(tagger, tmp_path / "m.fenchel")
     (tmp_path / "a.svm").write_text("1 1:0.5\n0 1:0.1\n")
     for command in ("predict", "evaluate"):

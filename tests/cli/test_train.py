@@ -1,4 +1,4 @@
-"""fenchel train: options reach the model, all formats make the same one, and a run that ends early says so."""
+"""fenchel train: options reach the model, all formats give the same model, and a run that stops early says so."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import fenchel as fl
-from tests.cli.shell import fenchel, told
+from tests.cli.shell import fenchel, json_of
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".npz", ".svm", ".svm.gz", ".txt.xz", ".csv.bz2"])
-def test_all_formats_make_the_same_model(ending, at_home, tmp_path):
+def test_all_formats_give_the_same_model(ending, at_home, tmp_path):
     fenchel("convert", "train.svm", tmp_path / f"data{ending}")
-    facts = told("train", tmp_path / f"data{ending}", "--model", tmp_path / "m.fenchel")
+    facts = json_of("train", tmp_path / f"data{ending}", "--model", tmp_path / "m.fenchel")
     assert facts["objective"] == pytest.approx(fl.load("text.fenchel").objective_, abs=2e-4)
     assert facts["features"] == 100
     ours = fenchel("predict", tmp_path / "m.fenchel", tmp_path / f"data{ending}").stdout
@@ -46,67 +46,69 @@ def test_options_reach_the_model(at_home, tmp_path):
     assert model.solver_ == "sdca"
 
 
-def test_a_penalty_of_none_and_calibration(at_home, tmp_path):
+def test_training_without_penalty_and_with_calibration(at_home, tmp_path):
     fenchel("train", "train.csv", "--model", tmp_path / "m.fenchel", "--penalty", "none")
     assert fl.load(tmp_path / "m.fenchel").penalty is None
     fenchel("train", "train.csv", "--model", tmp_path / "c.fenchel", "--loss", "squared-hinge", "--calibration", "sigmoid")
-    p = np.array(told("predict", tmp_path / "c.fenchel", "test.csv", "--probabilities")["probabilities"])
+    p = np.array(json_of("predict", tmp_path / "c.fenchel", "test.csv", "--probabilities")["probabilities"])
     assert np.allclose(p.sum(axis=1), 1.0)
     fenchel("train", "train.csv", "--model", tmp_path / "c.fenchel", "--loss", "squared-hinge")
     assert "--calibration sigmoid" in fenchel("predict", tmp_path / "c.fenchel", "test.csv", "--probabilities", code=2).stderr
 
 
-def test_numbers_are_regressed_on(at_home, tmp_path):
-    facts = told("train", "train.csv", "--target", "weight", "--drop", "class", "--model", tmp_path / "m.fenchel", "--validation", "0.25")
+def test_numeric_labels_give_a_regression(at_home, tmp_path):
+    facts = json_of(
+        "train", "train.csv", "--target", "weight", "--drop", "class", "--model", tmp_path / "m.fenchel", "--validation", "0.25"
+    )
     assert facts["task"] == "regress"
     assert facts["classes"] is None
     assert (facts["rows"], facts["validation"]["rows"]) == (150, 50)
-    judged = told("evaluate", tmp_path / "m.fenchel", "train.csv", "--plot", tmp_path / "p.svg")
+    scores = json_of("evaluate", tmp_path / "m.fenchel", "train.csv", "--plot", tmp_path / "p.svg")
     data = fl.datasets.read("train.csv", encoding=fl.load(tmp_path / "m.fenchel").encoding_)
     error = fl.load(tmp_path / "m.fenchel").predict(data.X) - data.y
-    assert judged["rmse"] == pytest.approx(np.sqrt(np.mean(error**2)))
-    assert judged["mean_loss"] == pytest.approx(np.mean(error**2) / 2)
-    assert judged["r2"] == pytest.approx(1.0 - np.sum(error**2) / np.sum((data.y - data.y.mean()) ** 2))
+    assert scores["rmse"] == pytest.approx(np.sqrt(np.mean(error**2)))
+    assert scores["mean_loss"] == pytest.approx(np.mean(error**2) / 2)
+    assert scores["r2"] == pytest.approx(1.0 - np.sum(error**2) / np.sum((data.y - data.y.mean()) ** 2))
 
 
-def test_more_classes_than_two(at_home, tmp_path):
-    facts = told("train", "train.csv", "--target", "colour", "--model", tmp_path / "m.fenchel", "--features", "hp,weight,class")
+def test_more_than_two_classes(at_home, tmp_path):
+    facts = json_of("train", "train.csv", "--target", "colour", "--model", tmp_path / "m.fenchel", "--features", "hp,weight,class")
     assert facts["classes"] == ["blue", "green", "red"]
-    judged = told("evaluate", tmp_path / "m.fenchel", "train.csv", "--plot", tmp_path / "p.png")
+    scores = json_of("evaluate", tmp_path / "m.fenchel", "train.csv", "--plot", tmp_path / "p.png")
     with open("train.csv", newline="") as file:
         colours = [row["colour"] for row in csv.DictReader(file)]
     counts = [colours.count(name) for name in facts["classes"]]
-    assert [row["rows"] for row in judged["classes"]] == counts
-    assert judged["mean_loss"] == pytest.approx(judged["log_loss"])
-    assert told("evaluate", tmp_path / "m.fenchel", "test.csv")["unknown_classes"] == ["pink"]
+    assert [row["rows"] for row in scores["classes"]] == counts
+    assert scores["mean_loss"] == pytest.approx(scores["log_loss"])
+    assert json_of("evaluate", tmp_path / "m.fenchel", "test.csv")["unknown_classes"] == ["pink"]
 
 
-def test_weights_of_rows_are_taken_from_their_column(home, monkeypatch, tmp_path):
+def test_sample_weights_are_read_from_their_column(home, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "twice.csv").write_text("a,y,s\n1,0,2\n2,1,1\n3,0,1\n4,1,1\n")
     (tmp_path / "plain.csv").write_text("a,y\n1,0\n1,0\n2,1\n3,0\n4,1\n")
-    one = told("train", "twice.csv", "--sample-weight", "s", "--model", "m.fenchel", "--tol", "1e-8")
-    other = told("train", "plain.csv", "--model", "m.fenchel", "--tol", "1e-8")
+    one = json_of("train", "twice.csv", "--sample-weight", "s", "--model", "m.fenchel", "--tol", "1e-8")
+    other = json_of("train", "plain.csv", "--model", "m.fenchel", "--tol", "1e-8")
     assert one["features"] == other["features"] == 1
     assert one["objective"] == pytest.approx(other["objective"], abs=1e-6)
 
 
-def test_a_typing_error_among_numbers_is_told_in_a_line(at_home, tmp_path):
+def test_a_typing_error_among_numbers_gives_a_warning_on_one_line(at_home, tmp_path):
     (tmp_path / "t.csv").write_text("b,y\n1,0\noops,1\n3,0\n4,1\n")
     result = fenchel("train", tmp_path / "t.csv", "--model", tmp_path / "m.fenchel", "--quiet")
     assert result.stderr == (
-        "Warning: Column 'b' is text, and so one-hot, though 3 of 4 values are numbers; the first that is not is 'oops', in row 2, "
-        "counting from 1: correct it, or leave the column out with --drop b.\n"
+        "Warning: Column 'b' is text and encoded as one-hot columns, although 3 of 4 values are numbers; the first that is not is 'oops', "
+        "in row 2, counting from 1: correct it, or leave the column out with --drop b.\n"
     )
 
 
-def test_a_run_that_ends_early_writes_its_model_and_says_so(at_home, tmp_path):
+def test_a_run_that_stops_early_saves_its_model_and_warns(at_home, tmp_path):
     result = fenchel(*f"train train.svm --model {tmp_path}/m.fenchel --solver sdca --tol 1e-12 --max-passes 2".split(), code=3)
     assert result.stderr.startswith("Warning: LinearClassifier stopped at a certified gap")
     assert "--max-passes" in result.stderr
     assert result.stderr.count("\n") == 1
     assert not fl.load(tmp_path / "m.fenchel").converged_
-    facts = told(
+    facts = json_of(
         *f"train train.svm --model {tmp_path}/n.fenchel --solver pegasos --tol 1e-15 --max-passes 1e9 --time-limit 0.2".split(), code=3
     )
     assert facts["passes"] > 0

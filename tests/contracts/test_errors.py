@@ -1,4 +1,4 @@
-"""Bad input gets one clear sentence that says what is wrong, where, and what to do; nothing is changed."""
+"""Invalid input raises an error of one sentence that says what is wrong, where, and what to do, and has no side effects."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ X = np.arange(12.0).reshape(4, 3)
 Y = np.array([1.0, -1.0, 1.0, -1.0])
 
 
-def spoilt(value, place):
+def with_entry(value, index):
     bad = X.copy()
-    bad[place] = value
+    bad[index] = value
     return bad
 
 
@@ -27,12 +27,12 @@ def wide():
 
 
 CASES = {
-    "nan in X": (lambda: problem(spoilt(np.nan, (2, 1))), r"X\[2, 1\] is nan"),
-    "inf in sparse X": (lambda: problem(sp.csr_array(spoilt(np.inf, (1, 0)))), r"X\[1, 0\] is inf"),
-    "nan in CSC X": (lambda: problem(sp.csc_array(spoilt(np.nan, (3, 2)))), r"X\[3, 2\] is nan"),
+    "nan in X": (lambda: problem(with_entry(np.nan, (2, 1))), r"X\[2, 1\] is nan"),
+    "inf in sparse X": (lambda: problem(sp.csr_array(with_entry(np.inf, (1, 0)))), r"X\[1, 0\] is inf"),
+    "nan in CSC X": (lambda: problem(sp.csc_array(with_entry(np.nan, (3, 2)))), r"X\[3, 2\] is nan"),
     "nan in y": (lambda: problem(y=np.array([1.0, np.nan, 1.0, -1.0]), loss=fl.Squared()), r"y\[1\] is nan"),
     "labels 0 and 1": (lambda: problem(y=np.array([1, 0, 1, 0])), r"Hinge takes the labels -1 and \+1, and y\[1\] is 0"),
-    "labels from 1 that are no classes": (
+    "labels that are not classes": (
         lambda: problem(y=np.array([0.5, 1, 2, 3]), loss=fl.Softmax()),
         r"classes 0, 1, .*y\[0\] is 0\.5",
     ),
@@ -52,22 +52,22 @@ CASES = {
     "elastic net without l1": (lambda: fl.L1L2(l1=0.0, l2=1.0), r"use L2\(l2\)"),
     "p too large": (lambda: fl.SquaredLp(1.0, p=2.5), r"p must lie in \(1, 2\]"),
     "p = 1": (lambda: fl.SquaredLp(1.0, p=1.0), "for p = 1 use L1"),
-    "strength that is no number": (lambda: fl.L2("much"), "must be a number"),
-    "bounds the wrong way round": (lambda: fl.Box(1.0, 0.0), "lower bound"),
-    "bounds that do not fit": (lambda: problem(regularizer=fl.Box(np.zeros(2), np.ones(2))), "2 lower bounds for 3 weights"),
+    "strength that is not a number": (lambda: fl.L2("much"), "must be a number"),
+    "lower bound above the upper bound": (lambda: fl.Box(1.0, 0.0), "lower bound"),
+    "too few bounds": (lambda: problem(regularizer=fl.Box(np.zeros(2), np.ones(2))), "2 lower bounds for 3 weights"),
     "negative sample weight": (lambda: problem(sample_weight=[1, -1, 1, 1]), r"sample_weight\[1\] is -1"),
     "zero sample weights": (lambda: problem(sample_weight=np.zeros(4)), "zero for every row"),
     "too few sample weights": (lambda: problem(sample_weight=[1.0]), "one weight per row"),
     "a loss class": (lambda: problem(loss=fl.Hinge), r"write Hinge\(...\)"),
     "a loss name": (lambda: problem(loss="hinges"), r"did you mean 'Hinge'"),
     "a regularizer name": (lambda: problem(regularizer="l2"), r"such as fenchel\.L2"),
-    "something else as loss": (lambda: problem(loss=3), "is not a loss"),
+    "a number as loss": (lambda: problem(loss=3), "is not a loss"),
     "infinite intercept": (lambda: problem(intercept=np.inf), "intercept=inf"),
     "unknown solver": (lambda: fl.minimize(problem(), "sdac"), "did you mean 'sdca'"),
     "unknown option": (lambda: fl.minimize(problem(), "accelerated-sdca", varriant="practical"), "did you mean 'variant'"),
     "option of a solver that has none": (lambda: fl.minimize(problem(), "sdca", restart=True), "sdca has no option 'restart'"),
     "unknown variant": (lambda: fl.minimize(problem(), "accelerated-sdca", variant="fast"), "no variant 'fast'"),
-    "a solver that can't": (
+    "a solver that does not support the problem": (
         lambda: fl.minimize(problem(), "fista"),
         "fista needs a smooth loss, and Hinge is not differentiable: "
         "use solver='accelerated-sdca' or 'bundle' or 'interior-point' or 'proximal-bundle' or 'sdca'",
@@ -82,7 +82,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_one_sentence(case):
+def test_invalid_input_raises_an_error_of_one_sentence(case):
     act, expected = CASES[case]
     with pytest.raises((ValueError, TypeError), match=expected) as error:
         act()
@@ -91,7 +91,7 @@ def test_one_sentence(case):
     assert message.endswith(".")
 
 
-def test_a_refused_call_changes_nothing():
+def test_a_refused_call_does_not_change_the_problem():
     chosen = problem()
     before = dict(vars(chosen))
     with pytest.raises(ValueError, match="threads"):
@@ -113,19 +113,19 @@ def test_a_refused_call_changes_nothing():
         (lambda: problem(regularizer=fl.Box(np.zeros(3), np.ones(3)), intercept=1.0), "including the intercept's"),
     ],
 )
-def test_more_sentences(act, expected):
+def test_further_invalid_input_is_refused(act, expected):
     with pytest.raises(ValueError, match=expected):
         act()
 
 
-def test_history_tells_its_columns():
+def test_an_unknown_column_of_the_history_is_refused_with_the_known_ones():
     history = fl.minimize(problem()).history
     with pytest.raises(KeyError, match="the columns are passes"):
         history["loss"]
     assert "\n" not in repr(history)
 
 
-def test_parameters_that_do_not_fit_are_told_with_those_that_do():
+def test_unknown_parameters_are_refused_with_the_known_ones():
     with pytest.raises(TypeError, match=r"L1L2 takes l1, l2 "):
         fl.L1L2(alpha=1.0)
     with pytest.raises(TypeError, match=r"Hinge takes no parameters"):

@@ -1,4 +1,4 @@
-"""Laws of every estimator: scikit-learn's own checks, certificates that hold, inputs of every kind, and what fit leaves behind."""
+"""Properties of every estimator: scikit-learn's own checks, valid certificates, input formats, and fitted attributes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ import fenchel as fl
 from fenchel import estimators
 from fenchel.driver import solve
 
-NAMES = [name for name in estimators.__all__ if name not in estimators.STRUCTURED]  # those: tests/estimators/test_structured_estimators.py
+NAMES = [
+    name for name in estimators.__all__ if name not in estimators.STRUCTURED
+]  # the others: tests/estimators/test_structured_estimators.py
 CV = [name for name in NAMES if name.endswith("CV")]
 QUICK = {"LogisticRegression", "Ridge"}
 PARAMETERS = {"LogisticRegressionCV": {"cv": 3, "Cs": 3}, "LassoCV": {"alphas": 10}, "ElasticNetCV": {"alphas": 10}}
@@ -50,13 +52,13 @@ def data(name, classes=2, seed=0):
 @pytest.mark.parametrize("name", each())
 def test_passes_the_checks_of_scikit_learn(name):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they fit on noise with few passes, and on one feature
+        warnings.simplefilter("ignore")  # the checks fit noise with few passes, and a single feature
         results = check_estimator(made(name), on_skip=None)
     assert sum(result["status"] == "passed" for result in results) > 40
 
 
 @pytest.mark.parametrize("name", each())
-def test_the_certificate_is_of_scikit_learns_objective(name):
+def test_the_certificate_refers_to_scikit_learns_objective(name):
     X, y = data(name)
     s = 0.5 + np.arange(len(y)) % 3
     model = made(name, **({"tol": 1e-6} if name != "RidgeCV" else {})).fit(X, y, sample_weight=s)
@@ -70,11 +72,11 @@ def test_the_certificate_is_of_scikit_learns_objective(name):
         other = copy.copy(model)
         other.coef_ = model.coef_ + 1e-2 * rng.standard_normal(model.coef_.shape)
         other.intercept_ = model.intercept_ + 1e-2 * rng.standard_normal(np.shape(model.intercept_))
-        assert objective(name, other, X, y, s) >= model.dual_objective_, "no weights whatever are below the bound"
+        assert objective(name, other, X, y, s) >= model.dual_objective_, "no weights are below the bound"
 
 
 def objective(name, model, X, y, s):
-    """scikit-learn's documented objectives once more."""
+    """scikit-learn's documented objectives, recomputed."""
     z, total = (X @ np.atleast_2d(model.coef_).T + model.intercept_).ravel(), s.sum()
     w, b = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
     signs = np.where(y == 1, 1.0, -1.0)
@@ -107,30 +109,30 @@ def objective(name, model, X, y, s):
 
 LAYOUTS = {
     "fortran": np.asfortranarray,
-    "read-only": lambda X: _frozen(X.copy()),
+    "read-only": lambda X: _read_only(X.copy()),
     "csr_array": sp.csr_array,
     "csc_matrix": sp.csc_matrix,
     "coo": sp.coo_array,
-    "int64-indices": lambda X: _long(sp.csr_array(X)),
+    "int64-indices": lambda X: _with_int64_indices(sp.csr_array(X)),
     "list": lambda X: X.tolist(),
     "pandas": lambda X: pd.DataFrame(X, columns=list("abcde")),
     "polars": lambda X: pl.DataFrame(X, schema=list("abcde")),
 }
 
 
-def _frozen(X):
+def _read_only(X):
     X.flags.writeable = False
     return X
 
 
-def _long(X):
+def _with_int64_indices(X):
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     return X
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", each())
-def test_inputs_that_trip_others_are_ordinary(name, layout):
+def test_all_input_formats_give_the_same_predictions(name, layout):
     X, y = data(name)
     plain = made(name).fit(X, y)
     given = LAYOUTS[layout](X)
@@ -143,7 +145,7 @@ def test_inputs_that_trip_others_are_ordinary(name, layout):
 
 
 @pytest.mark.parametrize("name", each())
-def test_single_precision_stays(name, tmp_path):
+def test_single_precision_input_gives_single_precision_weights(name, tmp_path):
     X, y = data(name)
     np.save(tmp_path / "X.npy", X.astype(np.float32))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
@@ -153,7 +155,7 @@ def test_single_precision_stays(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", each())
-def test_files_and_pickles_bring_it_back(name, tmp_path):
+def test_saving_and_pickling_preserve_the_model(name, tmp_path):
     X, y = data(name, classes=3)
     y = np.array(["no", "maybe", "yes"])[y] if is_classifier(made(name)) else y
     model = made(name).fit(pd.DataFrame(X, columns=list("abcde")), y)
@@ -179,7 +181,7 @@ def test_sparse_weights_predict_the_same(name):
 
 
 @pytest.mark.parametrize("name", each([name for name in NAMES if name not in CV]))
-def test_lives_in_pipelines_and_searches(name):
+def test_works_in_pipelines_and_grid_searches(name):
     X, y = data(name)
     grid = {f"{name.lower()}__fit_intercept": [True, False]}
     found = GridSearchCV(make_pipeline(StandardScaler(), made(name)), grid, cv=3).fit(X, y)
@@ -187,7 +189,7 @@ def test_lives_in_pipelines_and_searches(name):
 
 
 @pytest.mark.parametrize("name", each())
-def test_weights_are_routed(name):
+def test_sample_weights_are_routed(name):
     X, y = data(name)
     s = np.arange(len(y)) % 2 + 0.0
     with sklearn.config_context(enable_metadata_routing=True):
@@ -197,14 +199,14 @@ def test_weights_are_routed(name):
 
 
 @pytest.mark.parametrize("name", each(["LogisticRegression", "LinearSVC", "SGDClassifier", "LinearClassifier"]))
-def test_balanced_classes_weigh_the_same(name):
+def test_balanced_class_weights_agree_with_sample_weights(name):
     X, y = data(name)
     by_name = made(name, class_weight="balanced").fit(X, y)
     by_hand = made(name).fit(X, y, sample_weight=np.where(y == 1, 0.5 * len(y) / y.sum(), 0.5 * len(y) / (len(y) - y.sum())))
     np.testing.assert_allclose(by_name.coef_, by_hand.coef_, rtol=1e-4, atol=1e-5)
 
 
-def test_several_outputs_are_each_on_their_own():
+def test_several_outputs_are_fitted_independently():
     X, y = data("Ridge")
     Y = np.column_stack([y, -2.0 * y, y**2])
     for name in ("Ridge", "Lasso", "LinearRegressor", "SGDRegressor"):
@@ -213,28 +215,28 @@ def test_several_outputs_are_each_on_their_own():
         assert model.predict(X).shape == Y.shape
         for k in range(3):
             np.testing.assert_allclose(model.coef_[k], made(name, tol=1e-10).fit(X, Y[:, k]).coef_, atol=1e-5)
-    each_own = fl.Ridge([1.0, 10.0, 100.0]).fit(X, Y)
-    np.testing.assert_allclose(each_own.coef_[2], fl.Ridge(100.0).fit(X, Y[:, 2]).coef_, rtol=1e-9)
+    per_output = fl.Ridge([1.0, 10.0, 100.0]).fit(X, Y)
+    np.testing.assert_allclose(per_output.coef_[2], fl.Ridge(100.0).fit(X, Y[:, 2]).coef_, rtol=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "smooth-hinge", "squared-hinge"])
-def test_classes_together_or_one_against_the_rest(loss):
+def test_multiclass_together_and_one_vs_rest(loss):
     X, y = data("LinearClassifier", classes=3)
     together = fl.LinearClassifier(loss, strength=1e-3).fit(X, y)
-    apart = fl.LinearClassifier(loss, strength=1e-3, multiclass="one-vs-rest").fit(X, y)
-    assert together.coef_.shape == apart.coef_.shape == (3, 5)
+    one_vs_rest = fl.LinearClassifier(loss, strength=1e-3, multiclass="one-vs-rest").fit(X, y)
+    assert together.coef_.shape == one_vs_rest.coef_.shape == (3, 5)
     alone = fl.LinearClassifier(loss, strength=1e-3).fit(X, y == 1)
-    np.testing.assert_allclose(apart.coef_[1], alone.coef_[0], atol=0.1)
-    assert min(together.score(X, y), apart.score(X, y)) > 0.6
+    np.testing.assert_allclose(one_vs_rest.coef_[1], alone.coef_[0], atol=0.1)
+    assert min(together.score(X, y), one_vs_rest.score(X, y)) > 0.6
     if loss == "squared-hinge":
-        with pytest.raises(ValueError, match="no form for all classes together"):
+        with pytest.raises(ValueError, match="has no multiclass form"):
             fl.LinearClassifier(loss, multiclass="together").fit(X, y)
 
 
-def test_probabilities_are_there_where_the_loss_has_them_and_learnt_where_asked_for():
+def test_probabilities_come_from_a_logistic_loss_or_from_calibration():
     X, y = data("LinearClassifier", classes=3)
-    apart, hinge = fl.LinearClassifier(multiclass="one-vs-rest"), fl.LinearClassifier("hinge", calibration="sigmoid")
-    for model in (fl.LinearClassifier(), apart, hinge):
+    one_vs_rest, hinge = fl.LinearClassifier(multiclass="one-vs-rest"), fl.LinearClassifier("hinge", calibration="sigmoid")
+    for model in (fl.LinearClassifier(), one_vs_rest, hinge):
         p = model.fit(X, y).predict_proba(X)
         np.testing.assert_allclose(p.sum(axis=1), 1.0)
         assert p.min() >= 0.0
@@ -255,7 +257,7 @@ def test_calibrated_probabilities_are_calibrated():
 
 
 @pytest.mark.parametrize("name", ["LinearClassifier", "LinearRegressor", "SGDClassifier", "SGDRegressor"])
-def test_a_few_rows_now_and_more_of_them_later(name, tmp_path):
+def test_partial_fit_in_chunks_learns_as_well_as_fit(name, tmp_path):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((6000, 4))
     score = X @ [1.0, -1.0, 0.5, 0.0] + 0.5
@@ -269,20 +271,20 @@ def test_a_few_rows_now_and_more_of_them_later(name, tmp_path):
     whole.fit(X, y)
     assert whole.score(X, y) > 0.97
     after = clone(whole).fit(X, y).partial_fit(X[:100], y[:100])
-    assert after.score(X, y) > 0.9, "it goes on from what fit has found"
+    assert after.score(X, y) > 0.9, "it starts from the weights of fit"
     fl.save(parts, tmp_path / "parts.fenchel")
     assert fl.load(tmp_path / "parts.fenchel").partial_fit(X[:100], y[:100], **first).score(X, y) > 0.9
     if first:
         with pytest.raises(ValueError, match="classes must be given"):
             made(name).partial_fit(X, y)
-        with pytest.raises(ValueError, match="none of the classes"):
+        with pytest.raises(ValueError, match="not one of the classes"):
             made(name).partial_fit(X, y + 1, classes=[0, 1])
         with pytest.raises(ValueError, match="needs all rows at once"):
             made(name, class_weight="balanced").partial_fit(X, y, classes=[0, 1])
 
 
 @pytest.mark.parametrize("name", ["LinearClassifier", "LinearRegressor", "LogisticRegression", "Lasso"])
-def test_a_warm_start_has_little_left_to_do(name):
+def test_a_warm_start_needs_no_more_iterations(name):
     X, y = data(name, classes=3)
     limits = {"tol": 1e-8}
     model = made(name, warm_start=True, **limits).fit(X, y)
@@ -293,7 +295,7 @@ def test_a_warm_start_has_little_left_to_do(name):
 
 
 class Stop:
-    """A callback of scikit-learn's kind that ends the fit after some evaluations."""
+    """A scikit-learn callback that stops the fit after some evaluations."""
 
     def __init__(self, after):
         self.after, self.seen, self.fitted = after, 0, []
@@ -316,7 +318,7 @@ class Stop:
 
 
 @pytest.mark.parametrize("name", ["LinearClassifier", "LinearRegressor", "LogisticRegression", "SGDClassifier"])
-def test_callbacks_see_a_model_and_may_stop(name):
+def test_callbacks_receive_a_fitted_model_and_can_stop_the_fit(name):
     X, y = data(name, classes=3)
     everything, early = Stop(10**9), Stop(2)
     whole = made(name, tol=1e-10).set_callbacks(everything).fit(X, y)
@@ -326,7 +328,7 @@ def test_callbacks_see_a_model_and_may_stop(name):
     assert everything.fitted[-1] == pytest.approx(whole.score(X, y), abs=0.05)
 
 
-def test_a_warning_tells_the_gap_the_tolerance_and_what_helps():
+def test_the_convergence_warning_states_the_gap_the_tolerance_and_advice():
     X, y = data("SGDClassifier")
     with pytest.warns(ConvergenceWarning, match=r"gap of .* and tol=1e-10 was asked for: give .*more max_passes"):
         fl.LinearClassifier("hinge", tol=1e-10, max_passes=2, strength=1e-3).fit(X, y)
@@ -341,7 +343,7 @@ def test_a_warning_tells_the_gap_the_tolerance_and_what_helps():
         fl.LinearClassifier("hinge", tol=1e-14, time_limit=1e-3).fit(X, y)
 
 
-def test_an_interrupt_leaves_the_best_so_far(monkeypatch):
+def test_an_interrupted_fit_keeps_the_weights_so_far(monkeypatch):
     X, y = data("LinearClassifier")
 
     def interrupted(*args, **options):
@@ -363,7 +365,7 @@ def test_an_interrupt_leaves_the_best_so_far(monkeypatch):
     [
         ({"loss": "logistik"}, "did you mean 'logistic'"),
         ({"loss": "squared"}, "loss='squared': "),
-        ({"loss": fl.Squared()}, "is none for this estimator"),
+        ({"loss": fl.Squared()}, "does not suit this estimator"),
         ({"penalty": "l3"}, "penalty='l3': did you mean"),
         ({"strength": 0}, "strength=0: give a positive number"),
         ({"penalty": "elasticnet", "l1_ratio": 2}, "l1_ratio=2: give a number from 0"),
@@ -373,13 +375,13 @@ def test_an_interrupt_leaves_the_best_so_far(monkeypatch):
         ({"tol": -1}, "tol=-1"),
     ],
 )
-def test_bad_parameters_are_refused_in_a_sentence(change, message):
+def test_invalid_parameters_are_refused(change, message):
     X, y = data("LinearClassifier", classes=3)
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         fl.LinearClassifier(**change).fit(X, y)
 
 
-def test_penalties_by_name_and_by_hand():
+def test_penalties_by_name_and_as_objects():
     X, y = data("LinearClassifier")
     by_hand = fl.LinearClassifier(penalty=fl.L1L2(l1=0.05, l2=0.05)).fit(X, y)
     np.testing.assert_allclose(fl.LinearClassifier(penalty="elasticnet", strength=0.1).fit(X, y).coef_, by_hand.coef_)
@@ -392,7 +394,7 @@ def test_penalties_by_name_and_by_hand():
     assert boxed.coef_.min() >= 0.0
 
 
-def test_importing_fenchel_leaves_scikit_learn_alone():
+def test_importing_fenchel_does_not_import_scikit_learn():
     import subprocess
     import sys
 

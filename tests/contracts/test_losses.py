@@ -1,4 +1,4 @@
-"""Laws that every loss obeys. A new file in fenchel/losses is tested by being there."""
+"""Properties of every loss. A new file in fenchel/losses is tested automatically."""
 
 import itertools
 import math
@@ -14,7 +14,7 @@ from fenchel.losses.smoothed import Smoothed, SmoothedVector
 from fenchel.losses.step_rule import StepRule, VectorStepRule
 from tests.naive import dual_gain, simplex_points
 
-# More parameter values than the default. A loss that is not named here is tested with its defaults.
+# Parameter values tested in addition to the defaults.
 PARAMETERS = {
     "epsilon-insensitive": [{"epsilon": 0.0}, {"epsilon": 0.5}],
     "huber": [{"delta": 0.25}, {"delta": 3.0}],
@@ -39,19 +39,19 @@ BAD_PARAMETERS = [
     ("smooth-multiclass-hinge", {"gamma": -1.0}),
     ("smooth-multiclass-hinge", {"gamma": math.nan}),
 ]
-LINE_SEARCHED = (Softmax,)  # its dual step is exact on a segment, not over the whole simplex
+LINE_SEARCHED = (Softmax,)  # the dual step is exact on a segment only, not on the whole simplex
 K = 3
 LABELS = {"real": [-1.5, 0.0, 2.0], "binary": [-1.0, 1.0], "class": list(range(K))}
 
-OWN = [cls(**values) for name, cls in losses().items() for values in [{}, *PARAMETERS.get(name, [])]]
-SMOOTH = [loss for loss in OWN if math.isfinite(loss.smoothness())]
-CORNERED = [loss for loss in OWN if math.isinf(loss.smoothness())]
+BASIC = [cls(**values) for name, cls in losses().items() for values in [{}, *PARAMETERS.get(name, [])]]
+SMOOTH = [loss for loss in BASIC if math.isfinite(loss.smoothness())]
+NON_SMOOTH = [loss for loss in BASIC if math.isinf(loss.smoothness())]
 SMOOTHED = [
-    (SmoothedVector if loss.labels == "class" else Smoothed)(loss, gamma) for loss in [*CORNERED, Logistic()] for gamma in (0.1, 2.0)
+    (SmoothedVector if loss.labels == "class" else Smoothed)(loss, gamma) for loss in [*NON_SMOOTH, Logistic()] for gamma in (0.1, 2.0)
 ]
 RULES = [(VectorStepRule if loss.labels == "class" else StepRule)(loss, 1.0 / loss.smoothness()) for loss in SMOOTH]
-EXACT = [loss for loss in OWN + SMOOTHED if not isinstance(loss, LINE_SEARCHED)]  # dual_step is the argmax
-ALL = OWN + SMOOTHED + RULES
+EXACT = [loss for loss in BASIC + SMOOTHED if not isinstance(loss, LINE_SEARCHED)]  # dual_step is the argmax
+ALL = BASIC + SMOOTHED + RULES
 
 
 def scalar(some):
@@ -66,7 +66,7 @@ def each(some):
     return pytest.mark.parametrize("loss", some, ids=repr)
 
 
-# One way to speak to scalar and vector losses: predictions are floats or arrays of K.
+# Common interface to scalar and vector losses: predictions are floats or arrays of length K.
 
 
 def predictions(loss, rng, count=40):
@@ -76,8 +76,8 @@ def predictions(loss, rng, count=40):
             np.zeros(K),
             np.array([1.0, 0.0, 1.0]),
         ]
-    corners = [-1.0, 0.0, 1.0, 2.0, -1.5]  # where the losses above have kinks
-    return [*rng.uniform(-5.0, 5.0, count).tolist(), *corners]
+    kinks = [-1.0, 0.0, 1.0, 2.0, -1.5]  # where the losses above are not differentiable
+    return [*rng.uniform(-5.0, 5.0, count).tolist(), *kinks]
 
 
 def derivative(loss, z, y):
@@ -101,7 +101,7 @@ def cases(loss, rng, count=40):
 
 
 def steps(loss, rng, qs, count=6):
-    """(alpha, z, y, q) with a feasible alpha: minus the derivative somewhere, or 0."""
+    """(alpha, z, y, q) with a feasible alpha: minus the derivative at another prediction, or 0."""
     for q in qs:
         for y in LABELS[loss.labels]:
             zs = predictions(loss, rng, count)
@@ -119,7 +119,7 @@ def rng():
 
 
 @each(ALL)
-def test_value_is_never_negative_and_convex(loss, rng):
+def test_value_is_non_negative_and_convex(loss, rng):
     for y in LABELS[loss.labels]:
         zs = predictions(loss, rng)
         for a, b, t in zip(zs, zs[1:], rng.uniform(size=len(zs)).tolist(), strict=False):
@@ -130,13 +130,13 @@ def test_value_is_never_negative_and_convex(loss, rng):
 
 @each(ALL)
 def test_derivative_lies_between_the_one_sided_differences(loss, rng):
-    # For convex functions that holds at corners too, and away from them it pins the derivative.
+    # For convex functions this holds at kinks too, and elsewhere it determines the derivative.
     h, rounding = 1e-6, 1e-8
     for z, y in cases(loss, rng):
         d = rng.standard_normal(K) if loss.labels == "class" else 1.0
-        slope = np.dot(derivative(loss, z, y), d)
+        directional = np.dot(derivative(loss, z, y), d)
         here = loss.value(z, y)
-        assert (here - loss.value(z - h * d, y)) / h - rounding <= slope <= (loss.value(z + h * d, y) - here) / h + rounding
+        assert (here - loss.value(z - h * d, y)) / h - rounding <= directional <= (loss.value(z + h * d, y) - here) / h + rounding
 
 
 @each(ALL)
@@ -144,9 +144,9 @@ def test_derivative_is_a_subgradient(loss, rng):
     for y in LABELS[loss.labels]:
         zs = predictions(loss, rng)
         for z in zs:
-            here, slope = loss.value(z, y), derivative(loss, z, y)
+            here, subgradient = loss.value(z, y), derivative(loss, z, y)
             for other in zs:
-                assert loss.value(other, y) >= here + np.dot(slope, other - z) - 1e-12
+                assert loss.value(other, y) >= here + np.dot(subgradient, other - z) - 1e-12
 
 
 @pytest.mark.parametrize("loss", scalar(ALL), ids=repr)
@@ -189,7 +189,7 @@ def test_fenchel_young_for_vectors(loss, rng):
 
 @each(vector(ALL))
 def test_conjugate_is_infinite_off_the_simplex(loss, rng):
-    # Adding the same number to every score changes none of these losses, so Σu = 0 on the domain.
+    # These losses do not change when a constant is added to all scores, so Σu = 0 on the domain.
     for u in (np.full(K, 0.1), np.array([0.5, 0.5, -0.9]), np.array([1.2, -1.2, 0.0]), np.array([0.0, 0.7, 0.7])):
         assert loss.conjugate(u, 0) == math.inf
 
@@ -202,7 +202,7 @@ def test_fenchel_young_is_an_equality_at_the_derivative(loss, rng):
 
 
 @each(scalar(ALL))
-def test_conjugate_of_the_conjugate_is_the_value(loss):
+def test_the_biconjugate_is_the_value(loss):
     u, spacing = np.linspace(-8.0, 8.0, 4001, retstep=True)
     for y in LABELS[loss.labels]:
         conjugates = np.array([loss.conjugate(float(x), y) for x in u])
@@ -215,21 +215,21 @@ def test_conjugate_of_the_conjugate_is_the_value(loss):
 
 
 @each(scalar(EXACT))
-def test_dual_step_beats_a_fine_search(loss, rng):
+def test_dual_step_is_at_least_as_good_as_a_grid_search(loss, rng):
     for alpha, z, y, q in steps(loss, rng, qs=(1e-3, 0.1, 1.0, 30.0, 1e6)):
         a = dual_step(loss, alpha, z, y, q)
         reached = dual_gain(loss, a, alpha, z, y, q)
-        # The maximiser lies between α and −φ'(z); the margin is there so as not to believe that.
+        # The maximiser lies between α and −φ'(z); the grid extends further in order not to rely on that.
         ends = sorted([alpha, -loss.derivative(z, y)])
-        rivals = [*np.linspace(ends[0] - 0.3, ends[1] + 0.3, 200).tolist(), a - 1e-3, a + 1e-3, a - 1e-5, a + 1e-5, alpha]
-        best = max(dual_gain(loss, rival, alpha, z, y, q) for rival in rivals)
+        others = [*np.linspace(ends[0] - 0.3, ends[1] + 0.3, 200).tolist(), a - 1e-3, a + 1e-3, a - 1e-5, a + 1e-5, alpha]
+        best = max(dual_gain(loss, other, alpha, z, y, q) for other in others)
         assert math.isfinite(reached)
         assert reached >= best - 1e-11 * (1.0 + abs(best))
 
 
 @each(vector(EXACT))
-def test_dual_step_beats_every_direction_in_the_simplex(loss, rng):
-    # The objective is concave: a point that no short or long step towards another feasible point improves is optimal.
+def test_no_feasible_direction_improves_the_dual_step(loss, rng):
+    # The objective is concave: a point is optimal if no step towards another feasible point improves it.
     for alpha, z, y, q in steps(loss, rng, qs=(1e-3, 0.1, 1.0, 30.0, 1e6)):
         a = dual_step(loss, alpha, z, y, q)
         reached = dual_gain(loss, a, alpha, z, y, q)
@@ -239,7 +239,7 @@ def test_dual_step_beats_every_direction_in_the_simplex(loss, rng):
                 assert dual_gain(loss, a + t * (other - a), alpha, z, y, q) <= reached + 1e-11 * (1.0 + abs(reached))
 
 
-def test_softmax_dual_step_beats_every_point_of_its_segment(rng):
+def test_softmax_dual_step_is_the_best_point_of_its_segment(rng):
     loss = Softmax()
     for alpha, z, y, q in steps(loss, rng, qs=(1e-3, 0.1, 1.0, 30.0, 1e6)):
         reached = dual_gain(loss, dual_step(loss, alpha, z, y, q), alpha, z, y, q)
@@ -249,20 +249,20 @@ def test_softmax_dual_step_beats_every_point_of_its_segment(rng):
 
 
 @each(SMOOTH + SMOOTHED + RULES)
-def test_dual_step_gains_what_the_theory_promises(loss, rng):
-    # With s = γ/(γ + q), a step of at least the paper's rule gains s·(φ(z) + φ*(−α) + zα): Lemma 1 of Prox-SDCA.
+def test_dual_step_increases_the_dual_by_at_least_the_bound_of_prox_sdca(loss, rng):
+    # Lemma 1 of Prox-SDCA: the gain is at least s·(φ(z) + φ*(−α) + zα) with s = γ/(γ + q).
     gamma = 1.0 / loss.smoothness()
     for alpha, z, y, q in steps(loss, rng, qs=(1e-3, 0.1, 1.0, 30.0, 1e6)):
         a = dual_step(loss, alpha, z, y, q)
         gain = dual_gain(loss, a, alpha, z, y, q) - dual_gain(loss, alpha, alpha, z, y, q)
-        promised = gamma / (gamma + q) * (loss.value(z, y) + loss.conjugate(-alpha, y) + np.dot(z, alpha))
-        assert gain >= promised - 1e-11
+        guaranteed = gamma / (gamma + q) * (loss.value(z, y) + loss.conjugate(-alpha, y) + np.dot(z, alpha))
+        assert gain >= guaranteed - 1e-11
 
 
 @each(ALL)
 @pytest.mark.parametrize("q", [1e-300, 1e-30, 1e-12])
-def test_dual_step_reaches_the_value_as_q_vanishes(loss, q, rng):
-    # Without the quadratic the maximum is φ(z) itself. q is this small on rows that are empty, or nearly.
+def test_dual_step_attains_the_value_as_q_goes_to_zero(loss, q, rng):
+    # Without the quadratic term the maximum is φ(z). q is this small for rows that are (nearly) empty.
     for alpha, z, y, _ in steps(loss, rng, qs=(q,)):
         a = dual_step(loss, alpha, z, y, q)
         assert np.isfinite(a).all()
@@ -271,7 +271,7 @@ def test_dual_step_reaches_the_value_as_q_vanishes(loss, q, rng):
 
 @each(ALL)
 @pytest.mark.parametrize("q", [1e12, 1e100, 1e300])
-def test_dual_step_stays_where_it_is_as_q_grows(loss, q, rng):
+def test_dual_step_does_not_move_as_q_goes_to_infinity(loss, q, rng):
     for alpha, z, y, _ in steps(loss, rng, qs=(q,)):
         a = dual_step(loss, alpha, z, y, q)
         assert a == pytest.approx(alpha, abs=1e-8)
@@ -282,7 +282,7 @@ def test_dual_step_stays_where_it_is_as_q_grows(loss, q, rng):
 
 
 @each(ALL)
-def test_no_pair_violates_smoothness(loss, rng):
+def test_derivative_is_lipschitz_with_the_smoothness_constant(loss, rng):
     constant = loss.smoothness()
     for y in LABELS[loss.labels]:
         zs = predictions(loss, rng)
@@ -291,22 +291,22 @@ def test_no_pair_violates_smoothness(loss, rng):
 
 
 @pytest.mark.parametrize("loss", scalar(SMOOTH), ids=repr)
-def test_curvature_is_the_slope_of_the_derivative(loss, rng):
-    assert hasattr(loss, "curvature"), "Newton steps ask for it"
+def test_curvature_is_the_derivative_of_the_derivative(loss, rng):
+    assert hasattr(loss, "curvature"), "Newton steps need it"
     for y in LABELS[loss.labels]:
         for z in 3.0 * rng.standard_normal(200):
             before, after = (loss.derivative(z + h, y) for h in (-1e-6, 1e-6))
-            kinks = loss.curvature(z - 2e-6, y) != loss.curvature(z + 2e-6, y) and type(loss) is not Logistic
-            assert kinks or loss.curvature(z, y) == pytest.approx((after - before) / 2e-6, abs=1e-5 / loss.smoothness() + 1e-4)
+            jumps = loss.curvature(z - 2e-6, y) != loss.curvature(z + 2e-6, y) and type(loss) is not Logistic
+            assert jumps or loss.curvature(z, y) == pytest.approx((after - before) / 2e-6, abs=1e-5 / loss.smoothness() + 1e-4)
             assert 0.0 <= loss.curvature(z, y) <= loss.smoothness() * (1 + 1e-12)
 
 
 @each(SMOOTH + [loss for loss in SMOOTHED if math.isinf(loss.loss.smoothness())])
 def test_smoothness_is_attained(loss, rng):
-    # A constant that is too large slows every solver that trusts it.
+    # Too large a constant slows every solver that uses it.
     y, h = LABELS[loss.labels][0], 1e-4
     if loss.labels == "class":
-        # Two classes neck and neck and the others out of the race: the steepest change of each of these losses.
+        # The derivatives change fastest where two classes have nearly equal scores and the others much lower ones.
         near = [z + np.array([0.0, gap, -50.0]) for z in 0.1 * rng.standard_normal((20, K)) for gap in (0.0, -1.0, 1.0)]
         pairs = [(z, z + h * np.array([1.0, -1.0, 0.0])) for z in near]
     else:
@@ -316,16 +316,16 @@ def test_smoothness_is_attained(loss, rng):
 
 
 @each([loss for loss in ALL if hasattr(loss, "lipschitz")])
-def test_lipschitz_constant_is_attained_and_never_passed(loss, rng):
-    slopes = [np.linalg.norm(derivative(loss, z, y)) for z, y in cases(loss, rng)]
+def test_lipschitz_constant_is_attained_and_not_exceeded(loss, rng):
+    norms = [np.linalg.norm(derivative(loss, z, y)) for z, y in cases(loss, rng)]
     far = [30.0 * np.eye(K)[k] for k in range(K)] if loss.labels == "class" else [-30.0, 30.0]
-    slopes += [np.linalg.norm(derivative(loss, z, y)) for z in far for y in LABELS[loss.labels]]
-    assert max(slopes) == pytest.approx(loss.lipschitz(), rel=0.01)
-    assert max(slopes) <= loss.lipschitz() * (1.0 + 1e-12)
+    norms += [np.linalg.norm(derivative(loss, z, y)) for z in far for y in LABELS[loss.labels]]
+    assert max(norms) == pytest.approx(loss.lipschitz(), rel=0.01)
+    assert max(norms) <= loss.lipschitz() * (1.0 + 1e-12)
 
 
 @pytest.mark.parametrize("cls", losses().values(), ids=losses())
-def test_a_loss_without_a_lipschitz_constant_has_unbounded_slopes(cls):
+def test_a_loss_without_a_lipschitz_constant_has_unbounded_derivatives(cls):
     loss = cls()
     if not hasattr(loss, "lipschitz"):
         y = LABELS[loss.labels][0]
@@ -340,7 +340,7 @@ def test_a_loss_without_a_lipschitz_constant_has_unbounded_slopes(cls):
     ("general", "special"),
     [(lambda g: Smoothed(Hinge(), g), SmoothHinge), (lambda g: SmoothedVector(MulticlassHinge(), g), SmoothMulticlassHinge)],
 )
-def test_smoothing_gives_the_hand_written_losses(general, special, gamma, rng):
+def test_smoothed_hinges_agree_with_their_closed_forms(general, special, gamma, rng):
     one, two = general(gamma), special(gamma)
     assert one.smoothness() == two.smoothness()
     for z, y in cases(two, rng):
@@ -353,10 +353,10 @@ def test_smoothing_gives_the_hand_written_losses(general, special, gamma, rng):
 
 
 @each([loss for loss in SMOOTHED if hasattr(loss.loss, "lipschitz")])
-def test_smoothing_moves_the_value_by_at_most_half_gamma_times_lipschitz_squared(loss, rng):
-    moved = [loss.loss.value(z, y) - loss.value(z, y) for z, y in cases(loss, rng)]
-    assert min(moved) >= -1e-12
-    assert max(moved) <= 0.5 * loss.gamma * loss.loss.lipschitz() ** 2 + 1e-12
+def test_smoothing_lowers_the_value_by_at_most_half_gamma_times_lipschitz_squared(loss, rng):
+    lowered = [loss.loss.value(z, y) - loss.value(z, y) for z, y in cases(loss, rng)]
+    assert min(lowered) >= -1e-12
+    assert max(lowered) <= 0.5 * loss.gamma * loss.loss.lipschitz() ** 2 + 1e-12
 
 
 # ---- as objects ----
@@ -368,7 +368,7 @@ def test_labels_are_of_a_known_kind(cls):
 
 
 @each(SMOOTHED + RULES)
-def test_wrappers_take_the_labels_of_their_loss(loss):
+def test_wrappers_have_the_labels_of_their_loss(loss):
     assert loss.labels == loss.loss.labels
 
 
@@ -382,7 +382,7 @@ def test_pickling_gives_the_same_loss(loss):
 @pytest.mark.parametrize(
     "cls", [cls for cls in losses().values() if cls._fields and "tau" not in cls._fields], ids=lambda cls: cls.__name__
 )
-def test_whole_numbers_become_floats(cls):
+def test_integer_parameters_become_floats(cls):
     whole, real = cls(*[1] * len(cls._fields)), cls(*[1.0] * len(cls._fields))
     assert whole == real
     assert [type(value) for value in whole] == [float] * len(cls._fields)
@@ -390,7 +390,7 @@ def test_whole_numbers_become_floats(cls):
 
 
 @pytest.mark.parametrize(("name", "parameters"), BAD_PARAMETERS)
-def test_parameters_that_make_no_sense_are_refused_in_one_sentence(name, parameters):
+def test_invalid_parameters_are_refused_in_one_sentence(name, parameters):
     cls = losses()[name]
     for construct in (lambda: cls(**parameters), lambda: cls()._replace(**parameters)):
         with pytest.raises(ValueError, match=next(iter(parameters))) as caught:
@@ -402,7 +402,7 @@ def test_parameters_that_make_no_sense_are_refused_in_one_sentence(name, paramet
 
 
 @pytest.mark.parametrize("cls", [cls for cls in losses().values() if cls._fields], ids=lambda cls: cls.__name__)
-def test_parameters_that_are_no_numbers_are_refused(cls):
+def test_parameters_that_are_not_numbers_are_refused(cls):
     with pytest.raises(TypeError, match="must be a number"):
         cls("wide")
 

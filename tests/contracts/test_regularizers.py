@@ -1,4 +1,4 @@
-"""Laws that every regularizer obeys. A new file in fenchel/regularizers is tested by being there."""
+"""Properties of every regularizer. A new file in fenchel/regularizers is tested automatically."""
 
 import itertools
 import math
@@ -14,9 +14,9 @@ from fenchel.regularizers import L1, L1L2, L2, Box, Entropy, SquaredLp, regulari
 from tests.naive import entropy_link, squared_lp_link
 
 INF, NAN = math.inf, math.nan
-N = 4  # weights, where a whole vector is needed
+N = 4  # number of weights
 
-# Parameter values to test. A regularizer that is not named here is tested with 0.7 for everything without a default.
+# Parameter values to test. Other regularizers are tested with 0.7 for every parameter without a default.
 EXAMPLES = {
     "l1": [L1(0.5)],
     "l2": [L2(0.5), L2(3.0)],
@@ -48,7 +48,7 @@ def some(cls):
 
 ALL = [example for name, cls in regularizers().items() for example in EXAMPLES.get(name) or [some(cls)]]
 SEPARABLE = [regularizer for regularizer in ALL if regularizer.separable]
-WHOLE = [regularizer for regularizer in ALL if not regularizer.separable]
+NON_SEPARABLE = [regularizer for regularizer in ALL if not regularizer.separable]
 
 
 def each(chosen):
@@ -78,14 +78,14 @@ def conjugate(regularizer, v):
 
 
 def norm(regularizer, w):
-    """The norm the regularizer is strongly convex in: dual to the one it names, l2 where it is a sum."""
+    """The norm in which the regularizer is strongly convex: l2 if it is separable, else the dual of its ``dual_order``."""
     q = 2.0 if regularizer.separable else regularizer.dual_order()
     p = 1.0 if math.isinf(q) else q / (q - 1.0)
     return np.linalg.norm(w, p)
 
 
 def domain(regularizer, rng, count, size=1.0):
-    """Weights where Ω is finite: anywhere in the box or the ball, zeros among them."""
+    """Random weights at which Ω is finite, some of them zero."""
     w = size * rng.standard_normal((count, N)) * (rng.uniform(size=(count, N)) < 0.8)
     if isinstance(regularizer, Box):
         return np.clip(w, regularizer.lower, regularizer.upper)
@@ -101,17 +101,17 @@ def terms_on_grid(regularizer, j):
     return grid, np.array([regularizer.term(x, j) for x in grid.tolist()])
 
 
-# ---- sums over weights ----
+# ---- separable regularizers ----
 
 
 @each(SEPARABLE)
-def test_link_attains_the_conjugate_term_and_no_weight_does_better(regularizer):
+def test_link_maximises_the_conjugate_term(regularizer):
     for j in range(N):
         grid, terms = terms_on_grid(regularizer, j)
         for v in [-3.0, -1.0, -0.5, -0.41, -0.1, 0.0, 0.1, 0.4, 0.7, 1.0, 2.5]:
             w, best = regularizer.link(v, j), regularizer.conjugate_term(v, j)
             if math.isinf(w):
-                # No maximiser: the conjugate is infinite, and the weights to prove it lie that way.
+                # No maximiser: the conjugate is infinite, as large weights in this direction show.
                 assert best == INF
                 far = [v * x - regularizer.term(x, j) for x in (math.copysign(1e3, w), math.copysign(1e6, w))]
                 assert far[1] > 100.0 * far[0] > 0.0
@@ -121,7 +121,7 @@ def test_link_attains_the_conjugate_term_and_no_weight_does_better(regularizer):
 
 
 @each(SEPARABLE)
-def test_prox_beats_every_other_weight(regularizer):
+def test_prox_minimises_its_objective(regularizer):
     for j in range(N):
         grid, terms = terms_on_grid(regularizer, j)
         for step in (1e-300, 0.01, 0.5, 2.0, 1e4):
@@ -142,7 +142,7 @@ def test_derivative_is_a_subgradient(regularizer, rng):
 
 
 @each(SEPARABLE)
-def test_with_l2_adds_just_that(regularizer, rng):
+def test_with_l2_adds_the_quadratic_term(regularizer, rng):
     more = regularizer.with_l2(0.7)
     assert more.strong_convexity() == pytest.approx(regularizer.strong_convexity() + 0.7)
     for w in domain(regularizer, rng, 20):
@@ -150,7 +150,7 @@ def test_with_l2_adds_just_that(regularizer, rng):
 
 
 @each([regularizer for regularizer in SEPARABLE if regularizer.strong_convexity() == 0.0])
-def test_reach_holds_every_weight_of_at_most_that_objective(regularizer, rng):
+def test_reach_bounds_all_weights_of_at_most_the_given_objective(regularizer, rng):
     assert math.isfinite(regularizer.reach(1.0, N))
     for w in domain(regularizer, rng, 200, size=3.0):
         assert np.linalg.norm(w) <= regularizer.reach(value(regularizer, w), N) + 1e-12
@@ -159,7 +159,7 @@ def test_reach_holds_every_weight_of_at_most_that_objective(regularizer, rng):
 @each([regularizer for regularizer in SEPARABLE if hasattr(regularizer, "conjugate_within")])
 @given(v=st.lists(st.floats(-5.0, 5.0), min_size=N, max_size=N), w=st.lists(st.floats(-5.0, 5.0), min_size=N, max_size=N))
 @settings(deadline=None, max_examples=100, database=None)
-def test_the_conjugate_of_what_is_within_reach_bounds_every_such_weight(regularizer, v, w):
+def test_conjugate_within_bounds_all_weights_of_at_most_the_given_objective(regularizer, v, w):
     v, w = np.array(v), np.array(w)
     bound = regularizer.conjugate_within(v, value(regularizer, w))
     assert math.isfinite(bound)
@@ -167,18 +167,18 @@ def test_the_conjugate_of_what_is_within_reach_bounds_every_such_weight(regulari
 
 
 @each([regularizer for regularizer in SEPARABLE if hasattr(regularizer, "within") and isinstance(regularizer.penalty, L1)])
-def test_the_box_within_reach_loses_no_weight_of_at_most_that_objective(regularizer, rng):
+def test_within_keeps_all_weights_of_at_most_the_given_objective(regularizer, rng):
     for w in domain(regularizer, rng, 100, size=3.0):
         cut = regularizer.within(value(regularizer, w))
         assert value(cut, w) == pytest.approx(value(regularizer, w))
         assert math.isfinite(conjugate(cut, 10.0 * rng.standard_normal(N)))
 
 
-# ---- whole vectors, both kinds ----
+# ---- all regularizers, on vectors ----
 
 
 @each(ALL)
-def test_value_is_convex_and_its_domain_holds_the_links(regularizer, rng):
+def test_value_is_convex_and_finite_at_links(regularizer, rng):
     points = domain(regularizer, rng, 60)
     for a, b, t in zip(points, points[1:], rng.uniform(size=60), strict=False):
         assert value(regularizer, t * a + (1.0 - t) * b) <= t * value(regularizer, a) + (1.0 - t) * value(regularizer, b) + 1e-12
@@ -218,7 +218,7 @@ def test_strong_convexity_holds_for_every_pair(regularizer, rng):
 
 @each([regularizer for regularizer in ALL if not isinstance(regularizer, Box)])
 def test_strong_convexity_is_attained(regularizer):
-    # Steps that leave |w| in balance are where these norms curve least; too small a constant slows the dual solvers.
+    # These norms have the least curvature along steps that keep Σ|w| constant; too small a constant slows the dual solvers.
     radius = getattr(regularizer, "radius", INF)
     centre = np.array([0.0, 0.0]) if isinstance(regularizer, Entropy) else np.array([1.0, 1.0]) * min(1.0, 0.25 * radius)
     step = 1e-3 * np.array([1.0, -1.0]) * min(1.0, radius)
@@ -226,35 +226,37 @@ def test_strong_convexity_is_attained(regularizer):
     assert least / norm(regularizer, step) ** 2 == pytest.approx(regularizer.strong_convexity(), rel=1e-3, abs=1e-8)
 
 
-# ---- weights that meet in one sum ----
+# ---- non-separable regularizers ----
 
 
-@each(WHOLE)
-def test_no_weight_near_or_far_beats_the_link(regularizer, rng):
+@each(NON_SEPARABLE)
+def test_link_maximises_the_conjugate(regularizer, rng):
     for v in (*rng.standard_normal((5, N)), 10.0 * np.eye(N)[0], np.array([1.0, -1.0, 0.0, 0.0])):
         w, best = link(regularizer, v), conjugate(regularizer, v)
-        rivals = domain(regularizer, rng, 50)
+        others = domain(regularizer, rng, 50)
         for t in (1e-4, 1e-2, 1.0):
-            assert all(v @ x - value(regularizer, x) <= best + 1e-11 * (1.0 + abs(best)) for x in w + t * (rivals - w))
+            assert all(v @ x - value(regularizer, x) <= best + 1e-11 * (1.0 + abs(best)) for x in w + t * (others - w))
 
 
-@each([regularizer for regularizer in WHOLE if isinstance(regularizer, SquaredLp)])
+@each([regularizer for regularizer in NON_SEPARABLE if isinstance(regularizer, SquaredLp)])
 @pytest.mark.parametrize("scale", [1e-12, 1e-3, 1.0, 1e8])
-def test_squared_lp_link_is_the_formula(regularizer, scale, rng):
+def test_squared_lp_link_agrees_with_its_formula(regularizer, scale, rng):
     v = scale * np.append(rng.standard_normal(20), 0.0)
     assert link(regularizer, v) == pytest.approx(squared_lp_link(v, *regularizer), rel=1e-10, abs=1e-300)
 
 
-@each([regularizer for regularizer in WHOLE if isinstance(regularizer, Entropy)])
-@pytest.mark.parametrize(("scale", "accuracy"), [(1e-12, 1e-12), (1e-3, 1e-12), (1.0, 1e-12), (1e8, 1e-5)])  # e^x is worth x·1e-16
-def test_entropy_link_is_the_formula(regularizer, scale, accuracy, rng):
+@each([regularizer for regularizer in NON_SEPARABLE if isinstance(regularizer, Entropy)])
+@pytest.mark.parametrize(
+    ("scale", "accuracy"), [(1e-12, 1e-12), (1e-3, 1e-12), (1.0, 1e-12), (1e8, 1e-5)]
+)  # e^x has relative accuracy x·1e-16
+def test_entropy_link_agrees_with_its_formula(regularizer, scale, accuracy, rng):
     v = scale * np.append(rng.standard_normal(20), 0.0)
     assert link(regularizer, v) == pytest.approx(entropy_link(v, *regularizer), rel=accuracy, abs=1e-300)
 
 
-@each(WHOLE)
+@each(NON_SEPARABLE)
 @pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e8, 1e100])
-def test_extreme_sizes_neither_overflow_nor_vanish(regularizer, scale):
+def test_links_of_extreme_vectors_neither_overflow_nor_underflow(regularizer, scale):
     v = scale * np.array([1.0, -0.5, 0.0, 0.9])
     w = link(regularizer, v)
     assert np.isfinite(w).all()
@@ -265,32 +267,32 @@ def test_extreme_sizes_neither_overflow_nor_vanish(regularizer, scale):
     assert w[2] == 0.0
 
 
-@each(WHOLE)
-def test_nothing_pulls_the_weights_from_zero_when_v_is_zero(regularizer):
+@each(NON_SEPARABLE)
+def test_link_conjugate_and_value_are_zero_at_zero(regularizer):
     assert link(regularizer, np.zeros(N)).tolist() == [0.0] * N
     assert conjugate(regularizer, np.zeros(N)) == pytest.approx(0.0, abs=1e-15)
     assert value(regularizer, np.zeros(N)) == pytest.approx(0.0, abs=1e-15)
 
 
-@each(WHOLE)
-def test_gradient_agrees_with_differences(regularizer, rng):
+@each(NON_SEPARABLE)
+def test_gradient_agrees_with_finite_differences(regularizer, rng):
     h = 1e-6
     for w in 0.9 * domain(regularizer, rng, 20):
         gradient = np.full(N, np.nan)
         regularizer.gradient(w, gradient)
         d = rng.standard_normal(N) * min(1.0, getattr(regularizer, "radius", 1.0))
         low, high = value(regularizer, w - h * d), value(regularizer, w + h * d)
-        # w = 0 is where the second derivative of l_p norms is infinite, so compare one-sided there and between them else.
+        # At w = 0 the second derivative of l_p norms is infinite, so compare with one-sided differences too.
         here = value(regularizer, w)
         assert (here - low) / h - 1e-6 <= gradient @ d <= (high - here) / h + 1e-6
         assert (high - low) / (2.0 * h) == pytest.approx(gradient @ d, rel=1e-3, abs=1e-3)
 
 
-@each(WHOLE)
-def test_gradient_undoes_the_link(regularizer, rng):
+@each(NON_SEPARABLE)
+def test_gradient_is_the_inverse_of_the_link(regularizer, rng):
     for v in 0.2 * rng.standard_normal((10, N)):
         w, back = link(regularizer, v), np.empty(N)
-        if norm(regularizer, w) < 0.999 * regularizer.radius:  # on the sphere the link forgets how far v went
+        if norm(regularizer, w) < 0.999 * regularizer.radius:  # on the sphere the link is not invertible
             regularizer.gradient(w, back)
             assert back == pytest.approx(v, rel=1e-6, abs=1e-8)
 
@@ -305,24 +307,24 @@ def test_squared_lp_with_p_two_is_ridge(size, rng):
         assert conjugate(lp, v) == pytest.approx(conjugate(l2, v), rel=1e-12)
 
 
-def test_a_radius_binds_only_when_it_is_reached(rng):
+def test_a_radius_changes_the_link_only_if_it_is_exceeded(rng):
     v = rng.standard_normal(N)
-    free = link(SquaredLp(0.5, 1.5), v)
-    length = np.linalg.norm(free, 1.5)
-    assert link(SquaredLp(0.5, 1.5, 1.01 * length), v) == pytest.approx(free, rel=1e-12)
-    held = link(SquaredLp(0.5, 1.5, 0.3 * length), v)
-    assert held == pytest.approx(0.3 * free, rel=1e-12)
-    assert SquaredLp(0.5, 1.5, 0.3 * length).value(free) == INF
+    unbounded = link(SquaredLp(0.5, 1.5), v)
+    length = np.linalg.norm(unbounded, 1.5)
+    assert link(SquaredLp(0.5, 1.5, 1.01 * length), v) == pytest.approx(unbounded, rel=1e-12)
+    bounded = link(SquaredLp(0.5, 1.5, 0.3 * length), v)
+    assert bounded == pytest.approx(0.3 * unbounded, rel=1e-12)
+    assert SquaredLp(0.5, 1.5, 0.3 * length).value(unbounded) == INF
     assert Entropy(1.0, 2.0).value(np.array([1.0, -1.5])) == INF
     assert np.abs(link(Entropy(1.0, 2.0), 100.0 * v)).sum() <= 2.0 * (1.0 + 1e-12)
 
 
-def test_entropy_at_the_corners_of_its_ball_is_log_2n():
+def test_entropy_at_the_vertices_of_its_ball_is_log_2n():
     assert Entropy(0.5, 3.0).value(np.array([0.0, -3.0, 0.0, 0.0])) == pytest.approx(0.5 * 3.0 * math.log(2 * 4))
 
 
 @each([Entropy(0.1, 5.0), SquaredLp(0.5, 1.5, 0.5), SquaredLp(0.5, 1.5)])
-def test_a_conic_solver_finds_the_same_link_and_value(regularizer, rng):
+def test_link_and_value_agree_with_a_conic_solver(regularizer, rng):
     cp = pytest.importorskip("cvxpy")
     v = 0.2 * rng.standard_normal(N)
     w = cp.Variable(N)
@@ -352,7 +354,7 @@ def test_pickling_gives_the_same_regularizer(regularizer):
     assert all(np.array_equal(a, b) for a, b in zip(again, regularizer, strict=True))
 
 
-def test_whole_numbers_become_floats():
+def test_integer_parameters_become_floats():
     for made in (L1(1), L2(1), L1L2(l1=2, l2=1), SquaredLp(1, 2, 3), Entropy(1, 2)):
         assert [type(value) for value in made] == [float] * len(made)
     assert Box(0, [1, 2]).lower.dtype == Box(0, [1, 2]).upper.dtype == np.float64
@@ -382,7 +384,7 @@ def test_whole_numbers_become_floats():
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_parameters_that_make_no_sense_are_refused_in_one_sentence(construct, word):
+def test_invalid_parameters_are_refused_in_one_sentence(construct, word):
     with pytest.raises(ValueError, match=word) as caught:
         construct()
     message = str(caught.value)
@@ -390,6 +392,6 @@ def test_parameters_that_make_no_sense_are_refused_in_one_sentence(construct, wo
     assert "\n" not in message
 
 
-def test_bounds_that_are_no_numbers_are_refused():
+def test_bounds_that_are_not_numbers_are_refused():
     with pytest.raises(TypeError, match="must be a number or an array"):
         Box("low", 1.0)

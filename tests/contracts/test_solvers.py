@@ -1,4 +1,4 @@
-"""Laws every solver obeys, on every pair of loss and regularizer it accepts."""
+"""Properties of every solver, on every pair of loss and regularizer that it accepts."""
 
 from __future__ import annotations
 
@@ -18,20 +18,22 @@ LOSSES, REGULARIZERS = instances()
 WAYS = [("sdca", {}), ("accelerated-sdca", {}), ("accelerated-sdca", {"variant": "practical"}), ("fista", {}), ("lbfgs", {})]
 WAYS += [("scd", {}), ("cyclic-cd", {}), ("gcd", {}), ("working-set", {}), ("newton", {}), ("interior-point", {})]
 WAYS += [("bundle", {}), ("proximal-bundle", {})]
-# Online methods close in as 1/passes: the same laws, to the accuracy that a few thousand passes give.
+# Online methods converge as 1/passes: the same properties, to the accuracy of a few thousand passes.
 ONLINE = [("pgs", {}), ("pgs", {"predictor": "suffix"}), ("pegasos", {}), ("adaptive", {}), ("proximal", {}), ("optimistic", {})]
 ONLINE += [("smidas", {}), ("truncgrad", {})]
 QUICK_SOLVERS = {"sdca", "fista", "lbfgs", "working-set", "newton"}
 EVERY_WAY = [pytest.param(*way, marks=() if way[0] in QUICK_SOLVERS or way == ONLINE[0] else pytest.mark.slow) for way in WAYS + ONLINE]
 RARE_LAYOUTS = [pytest.param(name, marks=pytest.mark.slow) for name in ("fortran", "float32", "csr-float32", "int64-indices")]
 QUICK = {"hinge", "logistic", "squared", "softmax"}
-# One kernel plays every loss, as pgs and optimistic show; these differ in the step size alone, and a few losses tell whether it is right.
-STEPS_ALONE = {"pegasos", "adaptive", "proximal"}
-# Primal kernels use the derivatives of the loss and the prox or link of the regularizer apart from each other: every loss with one
-# regularizer and every regularizer with two losses, one of several classes, say as much as all pairs, which take minutes to compile.
+# One loop runs every loss, as pgs shows; the others differ in the update rule alone, so a few losses suffice to test it.
+SAME_LOOP = {"pegasos", "adaptive", "proximal", "optimistic", "smidas", "truncgrad"}
+# accelerated-sdca calls the kernel of sdca, which is tried with every pair, on losses with a quadratic added.
+SAME_KERNEL = {"accelerated-sdca"}
+# Primal kernels use the loss and the regularizer independently of each other: every loss with one regularizer and every regularizer with
+# two losses, one of several classes, test as much as all pairs, which take minutes to compile.
 APART = {"pgs", "scd", "cyclic-cd", "gcd"}
-STRUCTURED = {"block-frank-wolfe"}  # take no rows: their laws are in tests/structured/test_problem.py
-assert {name for name, _ in WAYS + ONLINE} == set(solvers()) - STRUCTURED, "a new solver joins the laws here"
+STRUCTURED = {"block-frank-wolfe"}  # for structured examples only: tested in tests/structured/test_problem.py
+assert {name for name, _ in WAYS + ONLINE} == set(solvers()) - STRUCTURED, "add the new solver to WAYS or ONLINE"
 assert {name for name, _ in ONLINE} == {name for name, solver in solvers().items() if solver.online}
 
 
@@ -41,7 +43,7 @@ def problem(loss, regularizer, convert=lambda X: X):
 
 
 def penalty_for(solver, strength):
-    """The ridge, or the lasso for a solver that takes nothing else."""
+    """The ridge, or the lasso for a solver that accepts nothing else."""
     ridge = fl.L2(strength)
     return ridge if solvers()[solver].refusal(problem(loss_for(solver), ridge)) is None else fl.L1(strength)
 
@@ -53,7 +55,9 @@ def loss_for(solver, smooth=fl.Logistic()):
 
 def accepted():
     for (loss, chosen), (name, regularizer), (solver, options) in itertools.product(LOSSES.items(), REGULARIZERS.items(), WAYS + ONLINE):
-        if loss not in QUICK and (solver in STEPS_ALONE or options.get("predictor") == "suffix"):
+        if loss not in QUICK and (solver in SAME_LOOP or options.get("predictor") == "suffix"):
+            continue
+        if solver in SAME_KERNEL and name not in ("l1", "l2") and loss not in QUICK:
             continue
         if solver in APART and name != "l2" and loss not in ("logistic", "softmax"):
             continue
@@ -67,8 +71,8 @@ def accepted():
 @pytest.mark.parametrize(("loss", "regularizer", "solver", "options"), list(accepted()))
 def test_reaches_the_reference_optimum_and_certifies_it(loss, regularizer, solver, options):
     chosen = problem(LOSSES[loss], REGULARIZERS[regularizer])
-    corners = np.isinf(LOSSES[loss].smoothness())
-    tol = 1e-2 if corners and solver == "accelerated-sdca" and not options else 1e-4
+    non_smooth = np.isinf(LOSSES[loss].smoothness())
+    tol = 1e-2 if non_smooth and solver == "accelerated-sdca" and not options else 1e-4
     tol = 1e-2 if solvers()[solver].online else tol
     result = fl.minimize(chosen, solver, tol=tol, max_passes=20_000, **options)
     best = reference(loss, regularizer)
@@ -103,8 +107,8 @@ def test_same_seed_same_result(solver, options):
 @pytest.mark.parametrize(
     ("solver", "options"),
     [way for way in EVERY_WAY if way.values[0] not in ("lbfgs", "gcd", "working-set", "newton", "interior-point")],
-)  # SciPy keeps its memory to itself; a step of the others is a fraction of a pass, or several
-def test_going_on_from_an_iterate_is_as_if_never_stopped(solver, options):
+)  # SciPy does not give out its state; a step of the others is a fraction of a pass, or several passes
+def test_continuing_from_an_iterate_equals_an_uninterrupted_run(solver, options):
     chosen = problem(loss_for(solver), penalty_for(solver, 0.001))
     straight = fl.minimize(chosen, solver, tol=0.0, max_passes=9, **options)
     half = fl.minimize(chosen, solver, tol=0.0, max_passes=4, **options)
@@ -115,8 +119,8 @@ def test_going_on_from_an_iterate_is_as_if_never_stopped(solver, options):
 @pytest.mark.parametrize("layout", ["csr", "csc", *RARE_LAYOUTS])
 @pytest.mark.parametrize(("solver", "options"), EVERY_WAY)
 def test_layout_and_precision_do_not_matter(layout, solver, options):
-    if solver in STEPS_ALONE and layout not in ("csr", "float32"):
-        pytest.skip("the kernel is that of optimistic, which is tried on every layout")
+    if (solver in SAME_LOOP or options.get("predictor")) and layout not in ("csr", "float32"):
+        pytest.skip("the loop is that of pgs, which is tried on every layout")
 
     def int64(X):
         X = sp.csr_array(X)
@@ -135,7 +139,7 @@ def test_layout_and_precision_do_not_matter(layout, solver, options):
     regularizer = fl.L1L2(l1=0.01, l2=0.01)
     regularizer = regularizer if solvers()[solver].refusal(problem(fl.SmoothHinge(), regularizer)) is None else penalty_for(solver, 0.01)
     changes = (np.array, convert)
-    # A working set goes by the Gram matrix or by columns, as the layout has it: the way differs, the end does not.
+    # The layout decides whether the working set uses a Gram matrix or columns: the steps differ, the result does not.
     limits = {"tol": 1e-12} if solver == "working-set" else {"tol": 0.0, "max_passes": 5}
     plain, other = (fl.minimize(problem(loss_for(solver, fl.SmoothHinge()), regularizer, c), solver, **limits, **options) for c in changes)
     np.testing.assert_allclose(other.w, plain.w, rtol=0, atol=(1e-6 if solver == "working-set" else 1e-9) if exact else 1e-4)
@@ -162,7 +166,7 @@ def test_integer_weights_are_repeated_rows(solver, options, loss):
 @pytest.mark.parametrize(("solver", "options"), EVERY_WAY)
 def test_an_intercept_is_a_constant_feature(solver, options):
     X, y = data("binary")
-    options = {**options, "tol": 1e-3 if solvers()[solver].online else 1e-10}  # the same steps, whether or not they have arrived
+    options = {**options, "tol": 1e-3 if solvers()[solver].online else 1e-10}  # the same steps, converged or not
     regularizer = penalty_for(solver, 0.05)
     built_in = fl.minimize(fl.Problem(X, y, loss_for(solver), regularizer, intercept=2.0), solver, **options)
     by_hand = fl.minimize(fl.Problem(np.c_[X, np.full(len(y), 2.0)], y, loss_for(solver), regularizer), solver, **options)
@@ -173,8 +177,8 @@ def test_an_intercept_is_a_constant_feature(solver, options):
 
 @pytest.mark.parametrize("loss", ["smooth-hinge", "hinge", "logistic"])
 @pytest.mark.parametrize("regularizer", ["l1", "l1-l2"])
-def test_the_papers_stopping_rules_are_true_bounds(loss, regularizer):
-    """What faithful acceleration claims by itself, on the way, must lie below the optimum: also through smoothing and added curvature."""
+def test_the_stopping_rules_of_the_paper_are_valid_bounds(loss, regularizer):
+    """The lower bounds of the faithful variant lie below the optimum, also with smoothing and added curvature."""
     weak = {"l1": fl.L1(0.05), "l1-l2": fl.L1L2(l1=0.05, l2=1e-3)}[regularizer]
     chosen = problem(LOSSES[loss], weak)
     best = fl.minimize(chosen, "accelerated-sdca", tol=1e-7, max_passes=50_000, variant="practical").objective

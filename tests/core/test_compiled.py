@@ -1,4 +1,4 @@
-"""Every trap of compiling tuples and keeping machine code on disk, each with a test."""
+"""Compiled tuples in kernels, and the cache of machine code on disk."""
 
 import functools
 import json
@@ -34,21 +34,21 @@ print(problem.objective(np.zeros(2)))
 
 
 def run(code, path, cache, **environment):
-    """What a new Python process prints, with that directory first on its path and kernels kept in that cache."""
+    """The output of a new Python process with ``path`` first on its import path and ``cache`` as its kernel cache."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(map(str, [path, PACKAGE.parent])),
         "FENCHEL_CACHE": str(cache),
         **environment,
     }
-    # No .pyc: they are told stale by whole seconds and size, and these tests edit files faster than that.
+    # No .pyc files: their staleness check has a resolution of one second, and these tests edit files faster than that.
     done = subprocess.run([sys.executable, "-B", "-c", code], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
-def kept(cache):
-    """The machine code in a cache directory."""
+def cached_code(cache):
+    """The files of machine code in a cache directory, with modification times."""
     return {path: path.stat().st_mtime_ns for path in Path(cache).rglob("*.nbc")}
 
 
@@ -64,7 +64,7 @@ def edit(path, old, new):
 
 @pytest.fixture
 def copied(tmp_path):
-    """A copy of the package that may be edited."""
+    """A copy of the package that tests can edit."""
     shutil.copytree(PACKAGE, tmp_path / "src" / "fenchel", ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path / "src"
 
@@ -79,27 +79,27 @@ def cache(tmp_path):
 
 @pytest.mark.slow
 @needs_jit
-def test_cache_is_hit_until_a_source_changes(copied, cache):
+def test_the_cache_is_used_until_a_source_file_changes(copied, cache):
     assert run(OBJECTIVE, copied, cache) == "1.25"
-    first = kept(cache)
+    first = cached_code(cache)
     assert first
 
     assert run(OBJECTIVE, copied, cache) == "1.25"
-    assert kept(cache) == first
+    assert cached_code(cache) == first
 
-    # Numba's own cache looks at the kernel's file only: the loss lives in another one.
+    # Numba's own cache checks only the kernel's file, and the loss is in another one.
     edit(copied / "fenchel" / "losses" / "squared.py", "return 0.5 * (z - y) ** 2", "return (z - y) ** 2")
     assert run(OBJECTIVE, copied, cache) == "2.5"
-    second = kept(cache)
+    second = cached_code(cache)
     assert set(second) > set(first)
 
     assert run(OBJECTIVE, copied, cache) == "2.5"
-    assert kept(cache) == second
+    assert cached_code(cache) == second
 
 
 @pytest.mark.slow
 @needs_jit
-def test_an_edit_between_import_and_first_use_leaves_no_old_code_under_the_new_name(copied, cache):
+def test_an_edit_between_import_and_first_use_does_not_store_old_code_under_the_new_hash(copied, cache):
     squared = copied / "fenchel" / "losses" / "squared.py"
     changing = f"""
 import fenchel.losses
@@ -112,7 +112,7 @@ path.write_text(path.read_text().replace("return 0.5 * (z - y) ** 2", "return (z
 
 
 @needs_jit
-def test_directories_of_old_versions_are_forgotten(cache):
+def test_caches_of_old_versions_are_deleted(cache):
     for name, days in (("old", 40), ("recent", 20)):
         mark = cache / "kernels" / name / "used"
         mark.parent.mkdir(parents=True)
@@ -126,7 +126,7 @@ def test_directories_of_old_versions_are_forgotten(cache):
 
 
 @needs_jit
-def test_a_cache_that_cannot_be_written_costs_one_warning(tmp_path):
+def test_a_cache_that_is_not_writable_gives_one_warning(tmp_path):
     (tmp_path / "file").touch()
     code = """
 import logging
@@ -177,13 +177,13 @@ for loss in (Homemade(), Smoothed(Homemade(), 1e-9)):
 
 @pytest.mark.slow
 @needs_jit
-def test_a_users_loss_is_never_kept_so_an_edit_counts(tmp_path, cache):
+def test_kernels_with_a_user_defined_loss_are_not_cached(tmp_path, cache):
     (tmp_path / "homemade.py").write_text(USERS_LOSS)
     assert run(USING_IT, tmp_path, cache) == "2.5 2.5"
     edit(tmp_path / "homemade.py", "return 1.0 * x", "return 2.0 * x")
     assert run(USING_IT, tmp_path, cache).startswith("5.0")
     assert not mentions(cache, "omemade")
-    assert mentions(cache, "L2")  # the package's own classes are kept by name, so the search would have found it
+    assert mentions(cache, "L2")  # the package's own classes are stored by name, so the search would have found it
 
 
 USERS_KERNEL = """
@@ -201,7 +201,7 @@ if __name__ == "homemade":
 
 @pytest.mark.slow
 @needs_jit
-def test_a_users_kernel_may_be_edited_too(tmp_path, cache):
+def test_user_defined_kernels_are_not_cached(tmp_path, cache):
     (tmp_path / "homemade.py").write_text(USERS_KERNEL)
     assert run("import homemade", tmp_path, cache) == "3.0"
     edit(tmp_path / "homemade.py", "return 1.0", "return 2.0")
@@ -248,7 +248,7 @@ def test_tuples_without_fields_and_tuples_in_tuples_run_in_kernels():
     assert total(Weighted(2.0)) == 6.0
 
 
-def test_plain_functions_are_callable_from_python_and_from_kernels():
+def test_compiled_functions_are_callable_from_python_and_from_kernels():
     @kernel
     def through_a_kernel(x):
         return twice(x) + 1.0
@@ -257,13 +257,13 @@ def test_plain_functions_are_callable_from_python_and_from_kernels():
     assert through_a_kernel(2.0) == 5.0
 
 
-def test_parameters_are_read_at_every_call_not_compiled_in():
+def test_parameters_are_not_compiled_into_kernels():
     assert [total(Weighted(weight)) for weight in (1.0, 2.0, 0.5)] == [3.0, 6.0, 1.5]
 
 
 @pytest.mark.slow
 @needs_jit
-def test_whole_numbers_compile_nothing_new(cache):
+def test_integer_parameters_do_not_cause_recompilation(cache):
     code = f"""
 import numpy as np, fenchel as fl
 from pathlib import Path
@@ -277,7 +277,7 @@ print(real > 3, files(fl.Huber(2), fl.Box(0, 1, fl.L1L2(3, 1))) == real)
     assert run(code, PACKAGE.parent, cache) == "True True"
 
 
-def test_classes_that_are_no_named_tuples_are_refused():
+def test_classes_that_are_not_named_tuples_are_refused():
     class Ordinary:
         pass
 
@@ -285,7 +285,7 @@ def test_classes_that_are_no_named_tuples_are_refused():
         compiled(Ordinary)
 
 
-def test_checks_run_however_an_object_is_made():
+def test_checks_run_for_every_way_of_construction():
     for make in (lambda: Weighted(-1.0), lambda: Weighted()._replace(weight=0), lambda: Weighted._make([-2, Fieldless()])):
         with pytest.raises(ValueError, match="must be positive"):
             make()
@@ -293,7 +293,7 @@ def test_checks_run_however_an_object_is_made():
         Weighted("heavy")
 
 
-def test_objects_of_a_users_class_survive_pickling():
+def test_objects_of_a_user_defined_class_can_be_pickled():
     assert pickle.loads(pickle.dumps(Weighted(3))) == Weighted(3.0)
 
 
@@ -309,13 +309,13 @@ def homemade(factor):
     return Homemade()
 
 
-def test_a_loss_defined_again_under_the_same_name_is_a_new_loss():
+def test_a_redefined_loss_of_the_same_name_is_recompiled():
     X, y = data("real")
     objectives = [fl.Problem(X, y, homemade(factor), fl.L2(0.1)).objective(np.zeros(6)) for factor in (7.0, 9.0)]
     assert objectives[1] == pytest.approx(objectives[0] * 9 / 7)
 
 
-# ---- without compiling ----
+# ---- without compilation ----
 
 
 @functools.cache
@@ -341,7 +341,7 @@ def small_problems():
 
 
 def numbers():
-    """What a few passes compute on tiny data; floats survive JSON exactly."""
+    """The results of a few passes on tiny data; floats survive JSON exactly."""
     found = {}
     for name, problem in small_problems():
         w = 0.1 * np.cos(np.arange(math.prod(problem.shape))).reshape(problem.shape)
@@ -357,7 +357,7 @@ def numbers():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.slow
 @needs_jit
-def test_plain_python_computes_the_same_numbers(cache):
+def test_plain_python_and_compiled_kernels_agree(cache):
     code = "import json; from tests.core.test_compiled import numbers; print(json.dumps(numbers()))"
     plain = json.loads(run(code, ROOT, cache, NUMBA_DISABLE_JIT="1"))
     fast = numbers()
@@ -365,4 +365,4 @@ def test_plain_python_computes_the_same_numbers(cache):
     for name in fast:
         assert np.isfinite(fast[name]).all()
         assert plain[name] == pytest.approx(fast[name], rel=1e-11, abs=1e-12), name
-    assert kept(cache) == {}
+    assert cached_code(cache) == {}

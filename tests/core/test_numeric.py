@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fenchel.core.numeric import clip, log1pexp, log_sum_exp, project_to_simplex, sigmoid, soft_threshold, xlogx
 
 reals = st.floats(-1e6, 1e6)
-lawful = settings(deadline=None, max_examples=100, database=None)
+quick = settings(deadline=None, max_examples=100, database=None)
 
 
 def project(x):
@@ -20,23 +20,23 @@ def project(x):
 
 
 @given(reals, reals, st.floats(0.0, 1e6))
-@lawful
-def test_clip_is_the_nearest_point_of_the_interval(x, low, width):
+@quick
+def test_clip_returns_the_nearest_point_of_the_interval(x, low, width):
     assert clip(x, low, low + width) == float(np.clip(x, low, low + width))
 
 
 @given(st.floats(-10.0, 10.0), st.floats(0.0, 10.0))
-@lawful
-def test_soft_threshold_minimises_its_definition(x, threshold):
+@quick
+def test_soft_threshold_minimises_its_objective(x, threshold):
     u = soft_threshold(x, threshold)
     best = 0.5 * (u - x) ** 2 + threshold * abs(u)
-    for rival in (0.0, x, u - 1e-3, u + 1e-3, x - threshold, x + threshold):
-        assert best <= 0.5 * (rival - x) ** 2 + threshold * abs(rival) + 1e-12
+    for other in (0.0, x, u - 1e-3, u + 1e-3, x - threshold, x + threshold):
+        assert best <= 0.5 * (other - x) ** 2 + threshold * abs(other) + 1e-12
 
 
 @given(st.floats(-1e300, 1e300))
-@lawful
-def test_log1pexp_and_sigmoid_neither_overflow_nor_lose_their_symmetry(x):
+@quick
+def test_log1pexp_and_sigmoid_do_not_overflow_and_are_symmetric(x):
     assert log1pexp(x) == pytest.approx(np.logaddexp(0.0, x), rel=1e-14)
     assert log1pexp(x) - log1pexp(-x) == pytest.approx(x, rel=1e-14, abs=1e-15)
     assert sigmoid(x) + sigmoid(-x) == pytest.approx(1.0, rel=1e-15)
@@ -45,7 +45,7 @@ def test_log1pexp_and_sigmoid_neither_overflow_nor_lose_their_symmetry(x):
 def test_sigmoid_is_the_derivative_of_log1pexp():
     for x in np.linspace(-30.0, 30.0, 61).tolist():
         assert sigmoid(x) == pytest.approx((log1pexp(x + 1e-5) - log1pexp(x - 1e-5)) / 2e-5, abs=1e-9)
-    assert sigmoid(-700.0) == pytest.approx(math.exp(-700.0), rel=1e-14)  # small, but not rounded to nothing
+    assert sigmoid(-700.0) == pytest.approx(math.exp(-700.0), rel=1e-14)  # small, but not rounded to 0
 
 
 def test_xlogx_is_continuous_at_zero():
@@ -55,21 +55,21 @@ def test_xlogx_is_continuous_at_zero():
 
 
 @given(st.lists(st.floats(-700.0, 700.0), min_size=1, max_size=6), st.sampled_from([0.0, 1e6, -1e6]))
-@lawful
-def test_log_sum_exp_is_its_definition_at_every_height(z, height):
-    # Only the differences count: at ±10⁶ the exponentials themselves would overflow or vanish.
-    z = np.array(z) + height
+@quick
+def test_log_sum_exp_agrees_with_its_definition_under_large_shifts(z, shift):
+    # At ±10⁶ the exponentials themselves would overflow or underflow.
+    z = np.array(z) + shift
     expected = z.max() + math.log(np.exp(z - z.max()).sum())
     assert log_sum_exp(z) == pytest.approx(expected, rel=1e-14, abs=1e-14)
 
 
 @given(st.lists(st.floats(-5.0, 5.0), min_size=1, max_size=6))
-@lawful
+@quick
 def test_projection_on_the_simplex_is_the_nearest_point(x):
     p = project(x)
     assert p.min() >= 0.0
     assert p.sum() == pytest.approx(1.0, abs=1e-14)
-    # Nearest: the way to x makes an obtuse angle with the way to every corner, hence to every point.
+    # Optimality of the projection: <v − p, x − p> ≤ 0 for every vertex v, hence for every point of the simplex.
     assert ((np.eye(len(x)) - p) @ (x - p)).max() <= 1e-13
 
 

@@ -1,4 +1,4 @@
-"""A small table with numbers, text and missing text: as text, as a frame, and as the matrix that it becomes."""
+"""A small table with numbers, text and missing text: as CSV, as a frame, and as the encoded matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of text: what is written comes back, and what is wrong is refused with its place."""
+"""CoNLL columns: a round trip restores them, and errors are reported with their place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fenchel.datasets import read_conll, write_conll
         max_size=4,
     )
 )
-def test_columns_come_back(tmp_path_factory, sentences):
+def test_a_round_trip_restores_the_columns(tmp_path_factory, sentences):
     path = tmp_path_factory.mktemp("conll") / "text.gz"
     columns = [[[token[k] for token in sentence] for sentence in sentences] for k in (0, 1)]
     write_conll(path, *columns)
@@ -30,12 +30,12 @@ def test_columns_come_back(tmp_path_factory, sentences):
     assert read_conll(path, columns=[-1]) == (columns[1],)
 
 
-def test_columns_of_files_as_they_are():
+def test_real_files_with_byte_order_mark_document_lines_and_blank_lines_are_read():
     text = "\ufeff-DOCSTART- -X- O\r\n\r\nThe\tDT  O\r\n\r\n\r\n\r\ndog NN O"
     assert read_conll(io.BytesIO(text.encode())) == ([["The"], ["dog"]], [["DT"], ["NN"]], [["O"], ["O"]])
 
 
-def test_only_spaces_and_tabs_part_columns():
+def test_only_spaces_and_tabs_separate_columns():
     text = "10\u00a0000 \t CD\r\n\u2009 X \r\n"
     assert read_conll(io.BytesIO(text.encode())) == ([["10\u00a0000", "\u2009"]], [["CD", "X"]])
 
@@ -51,13 +51,13 @@ def test_only_spaces_and_tabs_part_columns():
         (lzma.compress(b"a b\n" * 1000)[:60], "damaged or cut short"),
     ],
 )
-def test_bad_columns_are_refused_with_their_place(tmp_path, content, message):
+def test_errors_in_columns_are_reported_with_their_place(tmp_path, content, message):
     (tmp_path / "text").write_bytes(content)
     with pytest.raises(ValueError, match=message):
         read_conll(tmp_path / "text")
 
 
-def test_options_and_cells_of_columns_are_checked(tmp_path):
+def test_options_and_cells_are_validated(tmp_path):
     with pytest.raises(ValueError, match="has 2 columns"):
         read_conll(io.BytesIO(b"a b\n"), columns=[2])
     for cell in ("b c", "b\tc", "b\r", "b\nc", ""):

@@ -1,4 +1,4 @@
-"""Compressed files: every byte is handed on, and those that expand beyond reason are refused."""
+"""Compressed files: every byte is passed on, and files that expand too much are refused."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import fenchel as fl
 from fenchel.datasets import decompression
 
 
-def test_files_that_expand_beyond_reason_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(decompression, "FREE", 100_000)
+def test_files_that_expand_too_much_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(decompression, "ALWAYS_ALLOWED", 100_000)
     np.savez_compressed(tmp_path / "a.npz", X=np.zeros((200, 500)), y=np.zeros(200))
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"a,y\n" + b"0,0\n" * 1_000_000))
     pq.write_table(pa.table({"a": np.zeros(10_000_000), "y": np.zeros(10_000_000)}), tmp_path / "a.parquet")
@@ -24,7 +24,7 @@ def test_files_that_expand_beyond_reason_are_refused(tmp_path, monkeypatch):
             fl.datasets.read(tmp_path / name)
 
 
-def test_bounded_streams_hand_on_every_byte(tmp_path):
+def test_bounded_streams_pass_on_every_byte(tmp_path):
     (tmp_path / "a").write_bytes(b"x" * 10)
     with decompression.Bounded(io.BytesIO(b"0123456789" * 1000), tmp_path / "a") as stream:
         assert io.BufferedReader(stream).read() == b"0123456789" * 1000

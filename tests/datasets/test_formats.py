@@ -1,4 +1,4 @@
-"""Data in files of every format: what is written comes back, and what does not apply to a format is refused."""
+"""Data files of every format: a round trip restores the data, and options that do not apply to a format are refused."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ matrices = st.tuples(st.integers(1, 8), st.integers(1, 6), st.integers(0, 2**31)
 
 @settings(deadline=None, max_examples=40)
 @given(matrices, st.sampled_from(["a.csv", "a.tsv", "a.csv.gz", "a.parquet", "a.npz", "a.svm", "a.txt.xz", "a"]))
-def test_files_go_round(tmp_path_factory, shape, name):
+def test_a_round_trip_through_a_file_restores_the_data(tmp_path_factory, shape, name):
     m, n, seed, sparse = shape
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((m, n)) * rng.integers(0, 2, (m, n)) * 10.0 ** rng.integers(-20, 20, (m, n))
-    X[0, n - 1] = 1.0  # so that svmlight text tells its width
+    X[0, n - 1] = 1.0  # so that svmlight text determines the number of columns
     y = rng.standard_normal(m)
     path = tmp_path_factory.mktemp("round") / name
     fl.datasets.write(path, Data(sp.csr_array(X) if sparse else X, y))
@@ -34,7 +34,7 @@ def test_files_go_round(tmp_path_factory, shape, name):
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.gz", "a.npz"])
-def test_queries_go_round(tmp_path, name):
+def test_a_round_trip_through_a_file_restores_queries(tmp_path, name):
     X, y, qid = fl.datasets.make_ranking(5, 4, n=3)
     fl.datasets.write(tmp_path / name, Data(X, y, qid=qid))
     back, grades, queries = fl.datasets.read(tmp_path / name)
@@ -43,14 +43,14 @@ def test_queries_go_round(tmp_path, name):
     assert queries.tolist() == qid.tolist()
 
 
-def test_a_comment_is_no_query(tmp_path):
+def test_a_query_id_in_a_comment_is_ignored(tmp_path):
     (tmp_path / "a").write_text("# qid:1\n\n1 1:2 # qid:3\n")
     assert fl.datasets.read(tmp_path / "a").qid is None
 
 
 @pytest.mark.parametrize("body", [b"", b"no zip", b"PK\x03\x04" + bytes(50)])
 @pytest.mark.parametrize("name", ["a.npz", "a.parquet"])
-def test_other_files_are_not_taken_for_npz_or_parquet(tmp_path, body, name):
+def test_invalid_npz_and_parquet_files_are_refused(tmp_path, body, name):
     (tmp_path / name).write_bytes(body)
     with pytest.raises(ValueError, match=rf"{name}.*\.$"):
         fl.datasets.read(tmp_path / name)
@@ -63,7 +63,7 @@ def test_options_that_do_not_apply_are_refused(tmp_path):
     for options in ({"target": "y"}, {"drop": ["y"]}, {"missing": "mean"}, {"sample_weight": "w"}, {"encoding": Encoding(())}):
         with pytest.raises(ValueError, match=rf"{next(iter(options))}= is for tables"):
             read(tmp_path / "a.svm", **options)
-    with pytest.raises(ValueError, match="target= is settled by the encoding"):
+    with pytest.raises(ValueError, match="target= is determined by the encoding"):
         read(tmp_path / "a.csv", encoding=read(tmp_path / "a.csv").encoding, target="class")
     with pytest.raises(ValueError, match="give a list of columns"):
         read(tmp_path / "a.csv", features=3)
@@ -78,28 +78,28 @@ def test_options_that_do_not_apply_are_refused(tmp_path):
     assert read(tmp_path / "a.csv", format="csv").X.shape == (3, 5)
 
 
-def test_what_a_format_has_no_place_for_is_refused_and_leaves_no_file(tmp_path):
+def test_data_that_a_format_cannot_hold_are_refused_and_leave_no_file(tmp_path):
     write = fl.datasets.write
     X, y = np.eye(2), np.array([1.0, 2.0])
-    for name, data, said in [
+    for name, data, message in [
         ("a.svm", Data(X, np.array(["a", "b"])), "a number as the label"),
         ("a.svm", Data(X, None), "a number as the label"),
-        ("a.svm", Data(X, y, sample_weight=y), "weights of rows"),
-        ("a.csv", Data(X, y, qid=y), "no place for queries"),
+        ("a.svm", Data(X, y, sample_weight=y), "sample weights"),
+        ("a.csv", Data(X, y, qid=y), "cannot hold query ids"),
         ("a.csv", Data(X, y, ["p", "p"]), "same name"),
-        ("a.parquet", Data(sp.csr_array((2, tables.WIDEST + 1)), y), "more than a table is good for"),
-        ("a.npz", Data(X, y[:1]), "as many"),
+        ("a.parquet", Data(sp.csr_array((2, tables.WIDEST + 1)), y), "too many for a table"),
+        ("a.npz", Data(X, y[:1]), "one label per row"),
     ]:
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             write(tmp_path / name, data)
     with pytest.raises(OSError, match="there is no directory"):
         write(tmp_path / "none" / "a.csv", Data(X, y))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_endings_that_tell_nothing_are_not_written(tmp_path):
+def test_unknown_endings_are_refused_for_writing(tmp_path):
     data = Data(np.eye(2), np.array([1.0, -1.0]))
-    with pytest.raises(ValueError, match=r"the ending \.xyz tells no format: give one of \.csv"):
+    with pytest.raises(ValueError, match=r"the ending \.xyz belongs to no known format: use one of \.csv"):
         fl.datasets.write(tmp_path / "a.xyz.gz", data)
     assert not list(tmp_path.iterdir())
     fl.datasets.write(tmp_path / "a.xyz", data, format="svmlight")

@@ -1,4 +1,4 @@
-"""Made-up data obey the laws they were made by: known optima, known rates, structures that are ones."""
+"""Generated data have the properties they are documented to have: known optima, known rates, valid structures."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ MAKERS = {
 }
 
 
-def plain(part):
+def as_lists(part):
     return part.toarray().tolist() if sp.issparse(part) else list(np.asarray(part).tolist())
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_the_same_seed_makes_the_same_data_and_another_other_data(name):
-    first, again, other = (list(map(plain, MAKERS[name](seed))) for seed in (0, 0, 1))
+def test_data_depend_on_the_seed_only(name):
+    first, again, other = (list(map(as_lists, MAKERS[name](seed))) for seed in (0, 0, 1))
     assert first == again
     assert first != other
 
 
 def near(share: float, expected: float, trials: int) -> bool:
-    """Within five standard deviations of a binomial share, which one run in two million is not."""
+    """Whether a share is within five standard deviations of its expectation, which fails in one of two million runs."""
     return abs(share - expected) <= 5.0 * math.sqrt(max(expected * (1.0 - expected), 1e-12) / trials)
 
 
 @pytest.mark.parametrize("n", [10, 20, 40])
-def test_the_best_plane_has_bayes_error(n):
+def test_the_best_plane_has_the_bayes_error(n):
     X, y, w = make.make_gaussians(100_000, n=n, separation=2.0, seed=n)
     assert np.linalg.norm(w) == pytest.approx(1.0)
     error = float(np.mean(np.sign(X @ w) != y))
@@ -60,17 +60,17 @@ def test_the_best_plane_minimises_the_expected_loss(loss):
         found = fl.minimize(fl.Problem(X, y, loss, fl.L2(1e-9)), "lbfgs", tol=1e-8).w
         errors.append(np.linalg.norm(found / np.linalg.norm(found) - w))
     assert errors[1] < 0.03
-    assert errors[1] < errors[0] / 3.0  # sampling errors fall as 1/√m, that is tenfold
+    assert errors[1] < errors[0] / 3.0  # sampling errors decrease as 1/√m, here tenfold
 
 
-def test_gaussian_classes_share_one_covariance_of_the_condition_asked_for():
+def test_gaussian_classes_share_one_covariance_with_the_given_condition_number():
     X, y, _ = make.make_gaussians(100_000, n=4, condition=100.0)
     first, second = (np.cov(X[y == label].T) for label in (-1.0, 1.0))
     np.testing.assert_allclose(first, second, atol=0.03)
     assert np.linalg.cond(first) == pytest.approx(100.0, rel=0.1)
 
 
-def test_wide_data_obey_their_weights():
+def test_wide_data_follow_their_linear_model():
     X, y, w = make.make_wide(2000, n=500, informative=7, nonzeros=25, noise=0.0)
     np.testing.assert_allclose(y, X @ w)
     assert np.count_nonzero(w) == 7
@@ -89,7 +89,7 @@ def test_the_lasso_finds_the_weights_of_wide_data():
 
 @pytest.mark.parametrize(("kind", "values", "density"), [("sparse", {0.0, 1.0}, 0.05), ("dense", {-1.0, 1.0}, 1.0)])
 @pytest.mark.parametrize("own", [np.eye(200), sp.csr_array(np.eye(200))])
-def test_noise_features_are_those_of_the_paper(kind, values, density, own):
+def test_noise_features_have_the_distributions_of_the_paper(kind, values, density, own):
     X = make.with_noise_features(own, 1000, kind=kind)
     assert sp.issparse(X) == (kind == "sparse")
     X = X.toarray() if sp.issparse(X) else X
@@ -100,16 +100,16 @@ def test_noise_features_are_those_of_the_paper(kind, values, density, own):
     assert near(np.mean(noise == 1.0), 0.05 if kind == "sparse" else 0.5, noise.size)
 
 
-def test_sequences_are_drawn_from_their_chain():
+def test_sequences_follow_their_hidden_markov_model():
     tags, words, stay, purity = 4, 40, 0.7, 0.6
     X, y, sentence = make.make_sequences(4000, tags, words, 10, stay, purity)
     within = np.diff(sentence) == 0
     assert near(float(np.mean(np.diff(y)[within] == 0)), stay, within.sum())
     moved = np.bincount((np.diff(y)[within] % tags)[np.diff(y)[within] != 0], minlength=tags)[1:]
     assert all(near(count / moved.sum(), 1 / (tags - 1), moved.sum()) for count in moved)
-    opens = np.concatenate([[True], ~within])
-    np.testing.assert_array_equal(X[:, [words]].toarray().ravel(), opens)
-    assert all(near(np.mean(y[opens] == tag), 1 / tags, opens.sum()) for tag in range(tags))
+    starts = np.concatenate([[True], ~within])
+    np.testing.assert_array_equal(X[:, [words]].toarray().ravel(), starts)
+    assert all(near(np.mean(y[starts] == tag), 1 / tags, starts.sum()) for tag in range(tags))
     word = X[:, :words].toarray().argmax(axis=1)
     assert (X[:, :words].sum(axis=1) == 1.0).all()
     assert near(float(np.mean(word // (words // tags) == y)), purity + (1 - purity) / tags, len(y))
@@ -118,7 +118,7 @@ def test_sequences_are_drawn_from_their_chain():
     assert lengths.mean() == pytest.approx(10, abs=5 * 3 / math.sqrt(4000))
 
 
-def test_ranking_without_noise_is_ordered_by_one_linear_score_and_with_noise_is_not():
+def test_only_ranking_data_without_noise_are_ordered_by_a_linear_score():
     for noise, feasible in ((0.0, True), (1.0, False)):
         X, y, qid = make.make_ranking(20, 10, n=5, noise=noise)
         better, worse = np.nonzero((qid[:, None] == qid) & (y[:, None] > y))
@@ -134,7 +134,7 @@ def test_the_features_of_a_query_shift_together():
 
 
 @pytest.mark.parametrize(("documents", "grades", "counts"), [(10, 3, [7, 2, 1]), (20, 2, [18, 2]), (2, 5, None)])
-def test_grades_are_shared_out_as_promised(documents, grades, counts):
+def test_grades_have_the_documented_frequencies(documents, grades, counts):
     _, y, qid = make.make_ranking(7, documents, grades=grades)
     for query in range(7):
         found = np.bincount(y[qid == query].astype(int), minlength=grades)
@@ -145,19 +145,19 @@ def test_grades_are_shared_out_as_promised(documents, grades, counts):
 
 @settings(deadline=None, max_examples=50)
 @given(st.integers(1, 120), st.floats(0.0, 1.0), st.integers(0, 1000))
-def test_rna_structures_are_nested_complementary_and_no_tighter_than_a_hairpin(length, paired, seed):
+def test_rna_structures_are_nested_and_complementary_with_room_for_hairpins(length, paired, seed):
     sequences, structures = make.make_rna(4, length, paired, seed)
     for sequence, structure in zip(sequences, structures, strict=True):
         assert len(sequence) == len(structure)
         assert abs(len(sequence) - length) <= length / 4
         assert set(sequence) <= set("ACGU")
-        partner, open_ones = {}, []
+        partner, opened = {}, []
         for place, mark in enumerate(structure):
             if mark == "(":
-                open_ones.append(place)
+                opened.append(place)
             elif mark == ")":
-                partner[open_ones.pop()] = place
-        assert not open_ones
+                partner[opened.pop()] = place
+        assert not opened
         for left, right in partner.items():
             assert right - left > 3
             assert {sequence[left], sequence[right]} in ({"A", "U"}, {"C", "G"}, {"G", "U"})
@@ -170,13 +170,13 @@ def test_rna_structures_are_nested_complementary_and_no_tighter_than_a_hairpin(l
         assert 2 * len(partner) <= paired * len(sequence)
 
 
-def test_rna_pairs_about_as_many_bases_as_asked_for():
+def test_rna_pairs_about_the_requested_share_of_bases():
     _, structures = make.make_rna(200, length=100, paired=0.5)
     assert 0.35 < np.mean([mark != "." for mark in "".join(structures)]) <= 0.5
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: make.make_gaussians(0), "m=0"),
         (lambda: make.make_gaussians(10, separation=0.0), "separation=0.0"),
@@ -196,6 +196,6 @@ def test_rna_pairs_about_as_many_bases_as_asked_for():
         (lambda: make.with_noise_features(np.eye(2), kind="loud"), "kind='loud'"),
     ],
 )
-def test_nonsense_is_refused_in_a_sentence(call, said):
-    with pytest.raises(ValueError, match=rf"{said}: .*\.$"):
+def test_bad_arguments_are_refused_in_one_sentence(call, message):
+    with pytest.raises(ValueError, match=rf"{message}: .*\.$"):
         call()

@@ -1,4 +1,4 @@
-"""RNA files: what is written comes back, what is wrong is refused with file and line, hostile tars do no harm."""
+"""RNA files: a round trip restores records, errors name file and line, and malicious archives do no harm."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def pack(path: Path, members: dict[str, bytes], mode: str = "w") -> Path:
 
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".xz", ".bz2"])
-def test_dot_bracket_files_come_back(tmp_path, ending):
+def test_a_round_trip_through_dot_bracket_files_restores_records(tmp_path, ending):
     write_dbn(tmp_path / f"a.dbn{ending}", planted())
     assert read_dbn(tmp_path / f"a.dbn{ending}") == planted()
 
 
 @given(st.lists(st.tuples(st.text("ab c", max_size=5), st.text("ACGUN", min_size=1, max_size=9)), max_size=5))
 @settings(max_examples=30, deadline=None)
-def test_whatever_is_written_comes_back(rows):
+def test_arbitrary_names_and_sequences_are_read(rows):
     text = "".join(f">{name}\n{sequence}\n{'.' * len(sequence)}\n" for name, sequence in rows)
     assert read_dbn(io.BytesIO(text.encode())) == [(name.strip(), sequence, "." * len(sequence)) for name, sequence in rows]
 
 
 @pytest.mark.parametrize("form", ["folder", "a.tar", "a.tar.gz", "a.tar.xz", "single"])
-def test_bpseq_comes_from_files_folders_and_tars(tmp_path, form):
+def test_bpseq_is_read_from_files_folders_and_archives(tmp_path, form):
     files = {f"{record.name}.bpseq": bpseq(record) for record in planted()}
     if form == "folder":
         for name, text in files.items():
@@ -77,8 +77,8 @@ def test_bpseq_comes_from_files_folders_and_tars(tmp_path, form):
     [
         (b"GGG\n...\n", "line 1: a record begins with '>'"),
         (b">a\nGGG\n...\n>b\nGG\n", "line 4: the file ends within this record"),
-        (b">a\n\nGGG\n..\n", "line 4: 2 marks for a sequence of 3 bases"),
-        (b">a\nGG\xff\n...\n", "line 2: this is no plain text"),
+        (b">a\n\nGGG\n..\n", "line 4: 2 characters in the structure of 3 bases"),
+        (b">a\nGG\xff\n...\n", "line 2: this is not plain text"),
         (lzma.compress(b">a\nGGG\n...\n" * 100)[:-30], "damaged or cut short"),
         (b">a\n" + b"G" * (1 << 20), "line 2: the line is too long"),
         (b">a\n" + b"G" * 50_001 + b"\n" + b"." * 50_001 + b"\n", "line 3: the sequence has more than 50,000 bases"),
@@ -86,7 +86,7 @@ def test_bpseq_comes_from_files_folders_and_tars(tmp_path, form):
         (b">a\nGGACC\n(A.)a\n", r"line 3: 'A' at position 2 marks a pair of a pseudoknot"),
     ],
 )
-def test_wrong_dot_bracket_files_are_refused_with_their_line(tmp_path, text, message):
+def test_errors_in_dot_bracket_files_are_reported_with_their_line(tmp_path, text, message):
     (tmp_path / "wrong.dbn").write_bytes(text)
     with pytest.raises(ValueError, match=f"wrong.dbn, {message}" if message.startswith("line") else message):
         read_dbn(tmp_path / "wrong.dbn")
@@ -98,7 +98,7 @@ def test_wrong_dot_bracket_files_are_refused_with_their_line(tmp_path, text, mes
         (b"1 G 0\n3 A 0\n", "line 2: position 3 follows 1"),
         (b"1 G 0\n2 A\n", "line 2: '2 A' is not of the form"),
         (b"1 G 0\n2 A 99999999999999999999\n", "line 2: .* is not of the form"),
-        (b"nothing here\n", "there is no line of the form"),
+        (b"nothing here\n", "has no line of the form"),
         (b"1 G 3\n2 A 4\n3 C 1\n4 U 2\n", "position 3: its pair with 1 crosses another"),
         (b"1 G 3\n2 A 0\n3 C 0\n", "position 1: it pairs with 3, which does not pair with 1"),
         (b"1 G 0\n2 A 2\n3 C 0\n", "position 2: it pairs with itself"),
@@ -106,13 +106,13 @@ def test_wrong_dot_bracket_files_are_refused_with_their_line(tmp_path, text, mes
         (b"".join(b"%d A 0\n" % p for p in range(1, 50_002)), "line 50001: the sequence has more than 50,000 bases"),
     ],
 )
-def test_wrong_bpseq_files_are_refused_with_their_line(tmp_path, text, message):
+def test_errors_in_bpseq_files_are_reported_with_their_line(tmp_path, text, message):
     (tmp_path / "wrong.bpseq").write_bytes(text)
     with pytest.raises(ValueError, match=f"wrong.bpseq.*{message}"):
         read_bpseq(tmp_path / "wrong.bpseq")
 
 
-def test_pairs_that_cross_can_be_left_out(tmp_path):
+def test_crossing_pairs_can_be_left_out(tmp_path):
     (tmp_path / "knot.bpseq").write_bytes(b"1 G 4\n2 A 5\n3 A 0\n4 C 1\n5 U 2\n6 G 9\n7 A 0\n8 A 0\n9 C 6\n")
     with pytest.raises(ValueError, match="crosses another"):
         read_bpseq(tmp_path / "knot.bpseq")
@@ -123,7 +123,7 @@ def test_pairs_that_cross_can_be_left_out(tmp_path):
         read_bpseq(tmp_path / "wrong.bpseq", drop_crossing=True)
 
 
-def test_a_tar_is_read_in_place_and_only_its_ordinary_files(tmp_path):
+def test_only_ordinary_files_of_an_archive_are_read_and_none_is_written(tmp_path):
     path = tmp_path / "hostile.tar"
     with tarfile.open(path, "w") as archive:
         link = tarfile.TarInfo("link.bpseq")
@@ -137,9 +137,9 @@ def test_a_tar_is_read_in_place_and_only_its_ordinary_files(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["hostile.tar"]
 
 
-def test_what_is_no_tar_or_has_no_bpseq_is_refused(tmp_path):
+def test_files_that_are_not_archives_or_contain_no_bpseq_are_refused(tmp_path):
     (tmp_path / "no.tar").write_bytes(b"hello" * 500)
-    with pytest.raises(ValueError, match=r"no.tar is damaged or no tar"):
+    with pytest.raises(ValueError, match=r"no.tar is damaged or not a tar archive"):
         read_bpseq(tmp_path / "no.tar")
     with pytest.raises(ValueError, match=r"empty.tar has no .bpseq files"):
         read_bpseq(pack(tmp_path / "empty.tar", {"a.txt": b""}))
@@ -149,17 +149,17 @@ def test_what_is_no_tar_or_has_no_bpseq_is_refused(tmp_path):
         read_bpseq(tmp_path / "absent.bpseq")
 
 
-def test_a_tar_that_unpacks_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("fenchel.datasets.rna_lines.FREE_BYTES", 10_000)
-    for members in ({"a.txt": bytes(100_000)}, {f"{k}.txt": b"" for k in range(200)}):  # headers alone fill the memory too
+def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("fenchel.datasets.rna_lines.ALWAYS_ALLOWED", 10_000)
+    for members in ({"a.txt": bytes(100_000)}, {f"{k}.txt": b"" for k in range(200)}):  # headers alone take memory too
         with pytest.raises(ValueError, match="unpacks to more than"):
             read_bpseq(pack(tmp_path / "bomb.tar.xz", members, "w:xz"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", [b">a\nAC\n", b">a\n" + b"\n" * 500, b">a\nA\n.\n"])
-def test_small_files_that_unpack_to_much_are_refused_in_little_memory(tmp_path, text, monkeypatch):
-    monkeypatch.setattr("fenchel.datasets.rna_lines.FREE_BYTES", 1 << 19)  # an eighth of what it is: tracing memory is slow
+def test_small_files_that_unpack_to_too_much_are_refused_with_little_memory(tmp_path, text, monkeypatch):
+    monkeypatch.setattr("fenchel.datasets.rna_lines.ALWAYS_ALLOWED", 1 << 19)  # an eighth of its value, because tracing memory is slow
     (tmp_path / "bomb.fa.gz").write_bytes(gzip.compress(text * (1 + (1 << 21) // len(text))))
     tracemalloc.start()
     with pytest.raises(ValueError, match=r"bomb.fa.gz.*(unpacks to more than|has no sequence)"):
@@ -169,7 +169,7 @@ def test_small_files_that_unpack_to_much_are_refused_in_little_memory(tmp_path, 
     assert peak < 25e6
 
 
-def test_one_sequence_of_many_short_lines_is_refused_in_little_memory(tmp_path):
+def test_a_long_sequence_of_many_short_lines_is_refused_with_little_memory(tmp_path):
     (tmp_path / "long.fa").write_bytes(b">a\n" + b"AC\n" * 1_000_000)
     tracemalloc.start()
     with pytest.raises(ValueError, match=r"long.fa, line 25002: the sequence has more than 50,000 bases"):
@@ -180,7 +180,7 @@ def test_one_sequence_of_many_short_lines_is_refused_in_little_memory(tmp_path):
 
 
 @pytest.mark.parametrize("read", [read_rna, read_dbn])
-def test_names_may_be_of_any_script_and_files_begin_with_a_mark_of_their_encoding(tmp_path, read):
+def test_names_may_be_unicode_and_files_may_begin_with_a_byte_order_mark(tmp_path, read):
     (tmp_path / "a.dbn").write_bytes("\ufeff>tRNA-Île é\nGGAACC\n((..))\n".encode())
     assert read(tmp_path / "a.dbn") == [("tRNA-Île é", "GGAACC", "((..))")]
     (tmp_path / "b.fa").write_bytes("\ufeff>ß\nGG\nAA\n".encode())
@@ -188,7 +188,7 @@ def test_names_may_be_of_any_script_and_files_begin_with_a_mark_of_their_encodin
 
 
 @pytest.mark.parametrize("structure", ["[.((..])).", "{.((..})).", "<.((..>)).", "A.((..a))."])
-def test_pairs_of_pseudoknots_are_refused_or_left_out(tmp_path, structure):
+def test_pseudoknots_are_refused_or_left_out(tmp_path, structure):
     (tmp_path / "knot.dbn").write_text(f">a\nACGU\n(..)\n>b\nGGGGAAACCC\n{structure} (-3.10)\n")
     for read in (read_rna, read_dbn):
         with pytest.raises(ValueError, match=r"knot.dbn, line 6: .* a pair of a pseudoknot"):
@@ -212,20 +212,20 @@ def test_structures_may_begin_with_any_bracket(tmp_path, structure):
         (b">a\nGG\nGG\n((..))\n", ", line 4: this is a structure"),
     ],
 )
-def test_wrong_fasta_files_are_refused(tmp_path, text, message):
+def test_errors_in_fasta_files_are_reported(tmp_path, text, message):
     (tmp_path / "wrong.fa").write_bytes(text)
     with pytest.raises(ValueError, match=f"wrong.fa{message}" if message[0] in ",:" else message):
         read_rna(tmp_path / "wrong.fa")
 
 
-def test_a_record_that_would_not_come_back_is_not_written(tmp_path):
+def test_invalid_records_are_not_written(tmp_path):
     with pytest.raises(ValueError, match="a record needs"):
         write_dbn(tmp_path / "a.dbn", [("a", "GGG", "..")])
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(not (DATA / "rna_s151rfam.dbn.xz").exists(), reason="FENCHEL_DATA has no S-151")
-def test_both_forms_of_s151_are_the_same():
+def test_both_formats_of_s151_hold_the_same_records():
     one = {record.name.split()[0]: record[1:] for record in read_dbn(DATA / "rna_s151rfam.dbn.xz")}
     two = {record.name: record[1:] for record in read_bpseq(DATA / "rna_s151rfam_bpseq.tar.xz")}
     assert len(one) == 151

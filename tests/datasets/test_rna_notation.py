@@ -1,4 +1,4 @@
-"""Pairs that cross are left out, one by one and in little memory."""
+"""Crossing pairs are left out one by one and with little memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fenchel.datasets.rna_notation import without_crossing
 
 
-def test_leaving_out_pairs_takes_memory_for_each_and_not_for_each_two():
+def test_removing_crossing_pairs_takes_memory_linear_in_their_number():
     pairs = [(k, 6000 + k) for k in range(6000)]
     tracemalloc.start()
     assert len(without_crossing(pairs)) == 1
@@ -20,7 +20,7 @@ def test_leaving_out_pairs_takes_memory_for_each_and_not_for_each_two():
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).filter(lambda pair: pair[0] < pair[1]), max_size=15))
-def test_what_is_left_without_crossing_is_what_the_naive_way_leaves(pairs):
+def test_without_crossing_agrees_with_a_naive_implementation(pairs):
     def crosses(one, other):
         (a, b), (c, d) = sorted((one, other))
         return a < c < b < d

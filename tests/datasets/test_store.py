@@ -1,4 +1,4 @@
-"""Data sets by name: what is registered holds, downloads arrive whole or not at all, and every refusal is a sentence."""
+"""Named data sets: the registry is correct, downloads are complete or discarded, and errors are sentences."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ BIG = {"covtype", "mnist", "news20", "sector", "rcv1sub.ccat", "rcv1sub.binary",
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """A public home of data sets: whole files, one that breaks off half way as often as ``broken`` says, and nothing else."""
+    """A server of files; the first ``broken`` answers are cut off half way."""
 
     files: dict[str, bytes] = {}
     broken = 0
-    asked: list[str] = []
+    requests: list[str] = []
 
     def do_GET(self):
-        type(self).asked.append(self.path)
+        type(self).requests.append(self.path)
         if self.path not in self.files:
             self.send_error(404)
             return
@@ -49,8 +49,8 @@ class Site(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """A server, an empty home, and a registry that knows the server's files."""
-    handler = type("ThisSite", (Site,), {"files": {}, "broken": 0, "asked": []})
+    """A server, and an empty FENCHEL_HOME."""
+    handler = type("ThisSite", (Site,), {"files": {}, "broken": 0, "requests": []})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
@@ -66,7 +66,7 @@ def site(tmp_path, monkeypatch):
 
 @pytest.fixture
 def register(monkeypatch):
-    """Let the registry know one set, ``toy``."""
+    """Replace the registry by one with a single data set, ``toy``."""
 
     def add(layout="svmlight", task="binary", features=3, classes=2, **split):
         entry = Entry("toy", task, "", "", features, classes, layout, splits={"train": Split(**{"file": "toy", "rows": 3, **split})})
@@ -76,7 +76,7 @@ def register(monkeypatch):
     return add
 
 
-def left(folder: Path) -> list[str]:
+def files_in(folder: Path) -> list[str]:
     return sorted(file.name for file in folder.rglob("*") if file.is_file())
 
 
@@ -85,7 +85,7 @@ def sha256(body: bytes) -> str:
 
 
 @pytest.mark.parametrize(("name", "split"), [pytest.param(*key, marks=pytest.mark.slow if key[0] in BIG else ()) for key in HERE])
-def test_sets_at_hand_are_as_registered(name, split):
+def test_local_data_sets_match_the_registry(name, split):
     entry = catalogue.find(name)
     if entry.layout not in catalogue.READABLE:
         assert fl.datasets.path(name, split=split).stat().st_size > 0
@@ -101,14 +101,14 @@ def test_sets_at_hand_are_as_registered(name, split):
         assert np.count_nonzero(data.X.data) == sum(part.nonzeros for part in entry.parts(split))
     if entry.task == "ranking":
         changes = np.count_nonzero(np.diff(data.qid)) + 1
-        assert changes == len(np.unique(data.qid))  # the rows of a query stand together
+        assert changes == len(np.unique(data.qid))  # the rows of a query are consecutive
 
 
-@pytest.mark.skipif(not HERE, reason="no data set is at hand: set FENCHEL_DATA")
-def test_local_copies_have_the_checksums_on_record():
+@pytest.mark.skipif(not HERE, reason="there is no local data set: set FENCHEL_DATA")
+def test_local_copies_have_the_registered_checksums():
     for name, split in HERE:
         for part in catalogue.find(name).parts(split):
-            file = lookup._found(part.file)
+            file = lookup._find_file(part.file)
             assert file.suffix != ".xz" or fetch.file_digest(file) == part.sha256_xz
 
 
@@ -129,23 +129,23 @@ def test_the_registry_is_complete():
 
 
 @pytest.mark.parametrize("ending", ["", ".bz2"])
-def test_a_download_is_kept_recorded_and_not_repeated(site, register, tmp_path, ending):
+def test_a_download_is_stored_with_its_checksum_and_not_repeated(site, register, tmp_path, ending):
     body = bz2.compress(ROWS) if ending else ROWS
     site.files[f"/toy{ending}"] = body
     register(url=f"{site.url}/toy{ending}", sha256=sha256(body))
     X, y = fl.datasets.load("toy")
     assert X.shape == (3, 3)
     assert y.tolist() == [1.0, -1.0, 1.0]
-    assert left(tmp_path) == [f"toy{ending}", f"toy{ending}.sha256"]
+    assert files_in(tmp_path) == [f"toy{ending}", f"toy{ending}.sha256"]
     again = fl.datasets.load("toy", verify=True)
     assert (again.X != X).nnz == 0
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
     listing = fl.datasets.available()[0]
     assert listing.where == tmp_path / "home" / "datasets" / f"toy{ending}"
     assert str(listing.where) in str(listing)
 
 
-def test_a_progress_bar_is_drawn_to_stderr_only_when_asked_for(site, register, capfd):
+def test_a_progress_bar_is_shown_on_stderr(site, register, capfd):
     site.files["/toy"] = ROWS
     register(url=f"{site.url}/toy")
     fl.datasets.load("toy", progress=True)
@@ -154,46 +154,46 @@ def test_a_progress_bar_is_drawn_to_stderr_only_when_asked_for(site, register, c
     assert "toy" in err
 
 
-def test_a_wrong_checksum_keeps_nothing(site, register, tmp_path):
+def test_a_download_with_a_wrong_checksum_is_discarded(site, register, tmp_path):
     site.files["/toy"] = ROWS
     register(url=f"{site.url}/toy", sha256=sha256(b"another file"))
-    with pytest.raises(fetch.ChecksumError, match=f"{sha256(ROWS)}.*was not kept"):
+    with pytest.raises(fetch.ChecksumError, match=f"{sha256(ROWS)}.*was discarded"):
         fl.datasets.load("toy")
-    assert left(tmp_path) == []
+    assert files_in(tmp_path) == []
 
 
 @pytest.mark.parametrize(("fact", "value"), [("rows", 4), ("features", 2), ("classes", 3)])
-def test_without_a_checksum_the_contents_must_fit(site, register, tmp_path, fact, value):
+def test_without_a_checksum_the_contents_must_match_the_registry(site, register, tmp_path, fact, value):
     site.files["/toy"] = ROWS
     register(url=f"{site.url}/toy", **{fact: value})
-    with pytest.raises(ValueError, match=r"not kept|not svmlight|features"):
+    with pytest.raises(ValueError, match=r"discarded|not svmlight|features"):
         fl.datasets.load("toy")
-    assert left(tmp_path) == []
+    assert files_in(tmp_path) == []
 
 
-def test_what_was_trusted_first_must_stay_the_same(site, register, tmp_path):
+def test_a_download_trusted_on_first_use_must_stay_the_same(site, register, tmp_path):
     site.files["/toy"] = ROWS
     register(url=f"{site.url}/toy")
     fl.datasets.load("toy")
     file = tmp_path / "home" / "datasets" / "toy"
     file.write_bytes(ROWS.replace(b"0.5", b"0.6"))
-    with pytest.raises(fetch.ChecksumError, match=r"on record: delete it"):
+    with pytest.raises(fetch.ChecksumError, match=r"registered SHA-256 \w+: delete it"):
         fl.datasets.load("toy")
     file.unlink()
     assert fl.datasets.load("toy").X[0, 0] == 0.5
 
 
-def test_an_interrupted_download_leaves_nothing_and_starts_again(site, register, tmp_path):
+def test_an_interrupted_download_leaves_no_files_and_can_be_repeated(site, register, tmp_path):
     site.files["/toy"] = ROWS * 1
     site.broken = 1
     register(url=f"{site.url}/toy")
-    with pytest.raises(ConnectionError, match=rf"{site.url}/toy could not be fetched .*FENCHEL_DATA"):
+    with pytest.raises(ConnectionError, match=rf"{site.url}/toy could not be downloaded .*FENCHEL_DATA"):
         fl.datasets.load("toy")
-    assert left(tmp_path) == []
+    assert files_in(tmp_path) == []
     assert len(fl.datasets.load("toy")) == 3
 
 
-def test_a_user_who_gives_up_leaves_nothing(site, register, tmp_path, monkeypatch):
+def test_a_keyboard_interrupt_leaves_no_files(site, register, tmp_path, monkeypatch):
     site.files["/toy"] = ROWS
     register(url=f"{site.url}/toy")
 
@@ -203,10 +203,10 @@ def test_a_user_who_gives_up_leaves_nothing(site, register, tmp_path, monkeypatc
     monkeypatch.setattr(lookup, "_check_contents", interrupt)
     with pytest.raises(KeyboardInterrupt):
         fl.datasets.load("toy")
-    assert left(tmp_path) == []
+    assert files_in(tmp_path) == []
 
 
-def test_what_a_killed_process_left_is_swept_away(site, register, tmp_path):
+def test_temporary_folders_of_killed_processes_are_removed(site, register, tmp_path):
     site.files["/toy"] = ROWS
     register(url=f"{site.url}/toy")
     for name, age in (("old", 2 * fetch.STALE), ("new", 0.0)):
@@ -215,10 +215,10 @@ def test_what_a_killed_process_left_is_swept_away(site, register, tmp_path):
         (folder / name).write_bytes(b"half")
         os.utime(folder, (folder.stat().st_mtime - age,) * 2)
     fl.datasets.load("toy")
-    assert left(tmp_path) == ["new", "toy", "toy.sha256"]
+    assert files_in(tmp_path) == ["new", "toy", "toy.sha256"]
 
 
-def test_verify_compares_copies_with_the_checksum_on_record(site, register, tmp_path):
+def test_verify_compares_copies_with_the_registered_checksum(site, register, tmp_path):
     body = lzma.compress(ROWS)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "toy.xz").write_bytes(body)
@@ -226,40 +226,40 @@ def test_verify_compares_copies_with_the_checksum_on_record(site, register, tmp_
     assert len(fl.datasets.load("toy", verify=True)) == 3
     register(sha256_xz=sha256(b"another file"))
     assert len(fl.datasets.load("toy")) == 3
-    with pytest.raises(fetch.ChecksumError, match="another version, or damaged"):
+    with pytest.raises(fetch.ChecksumError, match="damaged or another version"):
         fl.datasets.load("toy", verify=True)
 
 
-def test_sets_made_from_others_have_no_file():
-    with pytest.raises(ValueError, match=r"magic04s has no file of its own.*made from magic04"):
+def test_derived_data_sets_have_no_file():
+    with pytest.raises(ValueError, match=r"magic04s has no file.*derived from magic04"):
         fl.datasets.path("magic04s")
-    with pytest.raises(ValueError, match=r"several files: ask for 'S1' and 'S2' and 'S3'"):
+    with pytest.raises(ValueError, match=r"several files: give the splits 'S1' and 'S2' and 'S3'"):
         fl.datasets.path("mq2008")
 
 
-def test_missing_files_are_told_with_address_and_place(site, register, tmp_path):
+def test_errors_for_missing_files_name_the_address_and_the_folder(site, register, tmp_path):
     register(url=f"{site.url}/toy")
     with pytest.raises(ConnectionError, match=r"404"):
         fl.datasets.load("toy")
     with pytest.raises(FileNotFoundError, match=rf"{site.url}/toy and put it as toy .*FENCHEL_DATA"):
         fl.datasets.load("toy", download=False)
-    register(url="http://127.0.0.1:9/toy")  # nobody listens
-    with pytest.raises(ConnectionError, match=r"http://127.0.0.1:9/toy could not be fetched .*put it as toy"):
+    register(url="http://127.0.0.1:9/toy")  # no server there
+    with pytest.raises(ConnectionError, match=r"http://127.0.0.1:9/toy could not be downloaded .*put it as toy"):
         fl.datasets.load("toy")
     register()
-    with pytest.raises(FileNotFoundError, match=r"no public address"):
+    with pytest.raises(FileNotFoundError, match=r"no download address"):
         fl.datasets.load("toy")
-    assert left(tmp_path) == []
+    assert files_in(tmp_path) == []
 
 
-def test_folders_of_the_user_come_first(site, register, tmp_path):
+def test_folders_of_the_user_are_searched_first(site, register, tmp_path):
     site.files["/toy"] = ROWS
     register(url=f"{site.url}/toy")
     fl.datasets.load("toy")
     (tmp_path / "ours" / "structured").mkdir(parents=True)
     (tmp_path / "ours" / "structured" / "toy.bz2").write_bytes(bz2.compress(ROWS.replace(b"0.5", b"0.7")))
     assert fl.datasets.load("toy").X[0, 0] == 0.7
-    with pytest.raises(ValueError, match="No checksum"):
+    with pytest.raises(ValueError, match="There is no registered checksum"):
         fl.datasets.load("toy", verify=True)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "toy").write_bytes(ROWS.replace(b"0.5", b"0.8"))
@@ -267,34 +267,34 @@ def test_folders_of_the_user_come_first(site, register, tmp_path):
     assert fl.datasets.path("toy") == tmp_path / "mine" / "toy"
 
 
-def test_uci_files_become_svmlight(site, register, tmp_path):
+def test_uci_files_are_converted_to_svmlight(site, register, tmp_path):
     site.files["/magic04.data"] = b"1,2,3,4,5,6,7,8,9,10,g\n0,2,3,4,5,6,7,8,9,1e-3,h\n"
     register(url=f"{site.url}/magic04.data", convert="uci-magic", rows=2, features=10)
     X, y = fl.datasets.load("toy")
     assert y.tolist() == [1.0, -1.0]
     np.testing.assert_array_equal(X.toarray()[1], [0, 2, 3, 4, 5, 6, 7, 8, 9, 1e-3])
-    assert left(tmp_path) == ["toy", "toy.sha256"]
+    assert files_in(tmp_path) == ["toy", "toy.sha256"]
 
 
-def test_uci_labels_come_from_a_second_file(site, register, tmp_path):
+def test_uci_labels_are_read_from_a_second_file(site, register, tmp_path):
     site.files |= {"/a.data": b"1 0 3 \n0 5 6 \n", "/a.labels": b"1\n-1\n"}
     register(url=f"{site.url}/a.data", beside_url=f"{site.url}/a.labels", convert="uci-dense", rows=2)
     X, y = fl.datasets.load("toy")
     np.testing.assert_array_equal(X.toarray(), [[1, 0, 3], [0, 5, 6]])
     assert y.tolist() == [1.0, -1.0]
-    assert left(tmp_path) == ["toy", "toy.sha256"]
+    assert files_in(tmp_path) == ["toy", "toy.sha256"]
 
 
 @pytest.mark.parametrize("body", [b"1,2,g\n", b"<html>moved</html>\n", b"1,2,3,4,5,6,7,8,9,x,g\n", b"\xff\xfe\n"])
-def test_a_page_in_place_of_a_uci_file_is_refused(site, register, tmp_path, body):
+def test_a_web_page_instead_of_a_uci_file_is_refused(site, register, tmp_path, body):
     site.files["/magic04.data"] = body
     register(url=f"{site.url}/magic04.data", convert="uci-magic", rows=1, features=10)
-    with pytest.raises(ValueError, match="not kept"):
+    with pytest.raises(ValueError, match="was discarded"):
         fl.datasets.load("toy")
-    assert left(tmp_path) == []
+    assert files_in(tmp_path) == []
 
 
-def test_sizes_of_queries_come_from_a_second_file(site, register, tmp_path):
+def test_sizes_of_queries_are_read_from_a_second_file(site, register, tmp_path):
     site.files |= {"/rank": ROWS, "/rank.query": b"1\n2\n"}
     extra = {"beside_file": "toy.query", "beside_url": f"{site.url}/rank.query"}
     register(layout="query-sizes", task="ranking", url=f"{site.url}/rank", **extra)
@@ -302,11 +302,11 @@ def test_sizes_of_queries_come_from_a_second_file(site, register, tmp_path):
         _, _, qid = fl.datasets.load("toy")
         assert qid.tolist() == [1, 2, 2]
     (tmp_path / "home" / "datasets" / "toy.query").write_text("1\n1\n")
-    with pytest.raises(ValueError, match="do not belong together"):
+    with pytest.raises(ValueError, match="use the file that belongs to the data"):
         fl.datasets.load("toy")
 
 
-def test_a_home_that_cannot_be_written_is_told(site, register, tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_written_is_reported(site, register, tmp_path, monkeypatch):
     site.files["/toy"] = ROWS
     register(url=f"{site.url}/toy")
     (tmp_path / "file").write_text("")

@@ -1,4 +1,4 @@
-"""Svmlight text: a slow twin written from the format's definition, exact numbers, exact places of mistakes, damaged files."""
+"""Svmlight text: agreement with a naive reader, exact numbers, exact places of errors, damaged files."""
 
 import bz2
 import gzip
@@ -31,7 +31,7 @@ COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 quick = settings(deadline=None, max_examples=200)
 
 
-# ---- the twin ----
+# ---- a naive reader ----
 
 
 class Refused(Exception):
@@ -39,7 +39,7 @@ class Refused(Exception):
 
 
 def naive(data, features=None, index_base="auto", multilabel=False, qid=False, dtype=np.float64):
-    """Rows as lists of (column, value), labels, query ids and the number of columns; Refused(line) where something is wrong."""
+    """Rows as lists of (column, value), labels, query ids and the number of columns; raises Refused(line) for invalid text."""
     rows, labels, ids, lines = [], [], [], []
     for line, text in enumerate(data.split(b"\n"), 1):
         words = text.partition(b"#")[0].split()
@@ -119,7 +119,7 @@ def check(data, threads=1, **options):
 
 
 def bits(values):
-    """The numbers themselves: -0.0 is not 0.0."""
+    """The binary representation of the numbers, in which -0.0 differs from 0.0."""
     return np.asarray(values, dtype=np.float64).tobytes()
 
 
@@ -161,19 +161,19 @@ def texts(draw, multilabel=False, qid=False, faulty=False):
 
 @quick
 @given(texts(), st.sampled_from(["auto", 0, 1]), st.sampled_from([None, 20, 30, 31]), st.sampled_from([np.float64, np.float32]))
-def test_it_agrees_with_the_twin(data, index_base, features, dtype):
+def test_the_reader_agrees_with_the_naive_reader(data, index_base, features, dtype):
     check(data, index_base=index_base, features=features, dtype=dtype)
 
 
 @quick
 @given(texts(multilabel=True, qid=True), st.booleans(), st.booleans())
-def test_it_agrees_with_the_twin_on_labels_and_queries(data, multilabel, qid):
+def test_the_reader_agrees_with_the_naive_reader_on_labels_and_queries(data, multilabel, qid):
     check(data, multilabel=multilabel, qid=qid)
 
 
 @quick
 @given(texts(faulty=True), st.booleans())
-def test_it_refuses_what_the_twin_refuses_in_the_same_line(data, multilabel):
+def test_both_readers_refuse_the_same_texts_in_the_same_line(data, multilabel):
     check(data, multilabel=multilabel)
 
 
@@ -183,13 +183,13 @@ def test_it_refuses_what_the_twin_refuses_in_the_same_line(data, multilabel):
 @example(b"1\r1:1", False)
 @example(b"1 1:1\x001", False)
 @example(b"1 " + b"0" * 5000 + b"1:1 1:1", False)
-def test_any_bytes(data, multilabel):
+def test_both_readers_agree_on_arbitrary_bytes(data, multilabel):
     check(data, multilabel=multilabel)
 
 
 @quick
 @given(texts(qid=True), st.data())
-def test_mutated_texts(data, draw):
+def test_both_readers_agree_on_mutated_texts(data, draw):
     mutant = bytearray(data)
     for _ in range(draw.draw(st.integers(1, 4))):
         at = draw.draw(st.integers(0, len(mutant)))
@@ -208,7 +208,7 @@ def test_chunks_may_end_anywhere(monkeypatch, threads, fault):
         check(data, threads)
 
 
-def test_the_first_of_many_mistakes_is_reported(monkeypatch):
+def test_the_first_of_several_errors_is_reported(monkeypatch):
     monkeypatch.setattr(text_files, "CHUNK", 64)
     data = bytearray(b"".join(b"%d 1:1 2:2\n" % i for i in range(2000)))
     for line in (700, 701, 1500):
@@ -249,7 +249,7 @@ def test_decimals_are_exact(numbers):
 def test_numbers_halfway_between_floats_are_exact(pattern, tail):
     low, high = struct.unpack("2d", struct.pack("2Q", pattern, pattern + 1))
     middle = (Fraction(low) + Fraction(high)) / 2
-    places = middle.denominator.bit_length() - 1  # a power of two: so many decimals write it exactly
+    places = middle.denominator.bit_length() - 1  # the denominator is 2^places, so that this many decimals are exact
     digits = str(middle.numerator * 5**places)
     texts = [f"{digits}{tail}e{-places - len(tail)}", f"{int(digits) - 1}{'9' * 20}e{-places - 20}"]
     assert bits(read_numbers(texts)) == bits([float(text) for text in texts])
@@ -265,17 +265,17 @@ HARD = [
 
 
 @pytest.mark.parametrize("text", HARD)
-def test_hard_numbers(text):
+def test_numbers_that_are_hard_to_round_are_exact(text):
     assert bits([value_of(text.encode())]) == bits([float(text)])
     assert bits(read_svmlight(io.BytesIO(text.encode()))[1]) == bits([float(text)])
 
 
 @pytest.mark.parametrize("text", ["3.4028235677973365e38", "3.4028235677973366e38", "-3.4028235677973366163753939545814256844e38", "7e-46"])
-def test_numbers_at_the_edges_of_float32(text):
+def test_numbers_at_the_limits_of_float32(text):
     check(b"1 1:" + text.encode(), dtype=np.float32)
 
 
-def test_many_random_numbers():
+def test_random_numbers_are_exact():
     rng = random.Random(0)
     texts = [repr(struct.unpack("d", struct.pack("Q", rng.getrandbits(64)))[0]) for _ in range(20_000)]
     texts += [f"{rng.randrange(10 ** rng.randrange(1, 25))}e{rng.randrange(-345, 285)}" for _ in range(20_000)]
@@ -289,7 +289,7 @@ def test_many_random_numbers():
 
 @pytest.mark.parametrize("zero_based", [True, False])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_it_reads_what_scikit_learn_writes(tmp_path, zero_based, dtype):
+def test_files_written_by_scikit_learn_are_read(tmp_path, zero_based, dtype):
     rng = np.random.default_rng(0)
     A = sp.random_array((200, 50), density=0.2, rng=rng, format="csr", dtype=np.float64)
     path = tmp_path / "file.svm"
@@ -303,7 +303,7 @@ def test_it_reads_what_scikit_learn_writes(tmp_path, zero_based, dtype):
     np.testing.assert_array_equal(ids, expected[2])
 
 
-def test_several_labels_are_read_as_by_scikit_learn():
+def test_multilabel_rows_are_read_as_by_scikit_learn():
     data = b"3,1 1:1\n 2:5\n2 1:1\n1,2,2 qid:1\nqid:2\n"
     _, y, ids = read_svmlight(io.BytesIO(data.replace(b"1:1\n", b"qid:0 1:1\n").replace(b" 2:5", b"qid:9 2:5")), multilabel=True, qid=True)
     assert y == load_svmlight_file(io.BytesIO(data), multilabel=True)[1] == [(1.0, 3.0), (), (2.0,), (1.0, 2.0, 2.0), ()]
@@ -320,7 +320,7 @@ def test_several_labels_are_read_as_by_scikit_learn():
     st.sampled_from([0, 1]),
     st.sampled_from(["", ".gz", ".bz2", ".xz"]),
 )
-def test_what_is_written_is_read_back(tmp_path_factory, numbers, dtype, index_base, suffix):
+def test_a_round_trip_restores_the_data(tmp_path_factory, numbers, dtype, index_base, suffix):
     with np.errstate(over="ignore"):
         A = np.array(numbers).astype(dtype)
     A[~np.isfinite(A)] = 1.0
@@ -339,12 +339,12 @@ def test_what_is_written_is_read_back(tmp_path_factory, numbers, dtype, index_ba
 
 
 def significant(text):
-    """How many digits there are from the first that is not 0 to the last."""
+    """The number of significant digits."""
     return len(text.partition("e")[0].replace(".", "").strip("-0"))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_numbers_are_written_as_briefly_as_python_does(tmp_path, dtype):
+def test_numbers_are_written_with_no_more_digits_than_by_python(tmp_path, dtype):
     rng = np.random.default_rng(0)
     numbers = np.concatenate([rng.random(2000), 10.0 ** rng.uniform(-37, 37, 5000), rng.integers(-(10**6), 10**6, 500) / 64, [1e15, 1e16]])
     numbers = np.concatenate([numbers, np.round(numbers, 3), 2.0 ** np.arange(-120, 120)]).astype(dtype)
@@ -357,7 +357,7 @@ def test_numbers_are_written_as_briefly_as_python_does(tmp_path, dtype):
         assert significant(text) <= significant(str(number))
 
 
-def test_several_labels_are_written(tmp_path):
+def test_multilabel_rows_are_written(tmp_path):
     y = [(1.0, 2.5), (), (3.0,)]
     write_svmlight(tmp_path / "a", np.eye(3), y)
     assert read_svmlight(tmp_path / "a", multilabel=True)[1] == y
@@ -375,7 +375,7 @@ def test_several_labels_are_written(tmp_path):
         (np.eye(2), [1, 2], {"index_base": 2}, "index_base=2"),
     ],
 )
-def test_what_cannot_be_written_leaves_the_old_file(tmp_path, X, y, options, message):
+def test_data_that_cannot_be_written_leave_the_old_file(tmp_path, X, y, options, message):
     path = tmp_path / "file"
     path.write_text("old")
     with pytest.raises(ValueError, match=message):
@@ -406,7 +406,7 @@ TEXT = b"".join(b"%d 1:%d.5 %d:0.25\n" % (i % 3, i, i + 2) for i in range(20_000
 
 @pytest.mark.parametrize("suffix", COMPRESS)
 @pytest.mark.parametrize("named", [True, False])
-def test_compressed_files_are_told_by_name_or_content(tmp_path, suffix, named):
+def test_compressed_files_are_recognised_by_name_or_content(tmp_path, suffix, named):
     path = tmp_path / (f"file{suffix}" if named else "file")
     path.write_bytes(COMPRESS[suffix](TEXT))
     expected = read_svmlight(io.BytesIO(TEXT))
@@ -418,7 +418,7 @@ def test_compressed_files_are_told_by_name_or_content(tmp_path, suffix, named):
 
 
 @pytest.mark.parametrize("suffix", COMPRESS)
-def test_a_compressed_file_that_is_cut_short_or_damaged_is_refused(tmp_path, monkeypatch, suffix):
+def test_incomplete_or_damaged_compressed_files_are_refused(tmp_path, monkeypatch, suffix):
     monkeypatch.setattr(text_files, "CHUNK", 1 << 15)
     whole = COMPRESS[suffix](TEXT)
     path = tmp_path / f"file{suffix}"
@@ -429,13 +429,13 @@ def test_a_compressed_file_that_is_cut_short_or_damaged_is_refused(tmp_path, mon
         path.write_bytes(data)
         with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}, line \d+\b[^\n]*\.$") as error:
             read_svmlight(path, threads=2)
-        told = re.search(r"after ([\d,]+) bytes", str(error.value))
-        if told:  # damage may also show as text that is no svmlight
+        counted = re.search(r"after ([\d,]+) bytes", str(error.value))
+        if counted:  # damage may also appear as text that is not svmlight
             line = int(re.search(r"line (\d+)", str(error.value))[1])
-            assert TEXT[: int(told[1].replace(",", ""))].count(b"\n") + 1 == line
+            assert TEXT[: int(counted[1].replace(",", ""))].count(b"\n") + 1 == line
 
 
-def test_files_without_peek_seek_or_readinto():
+def test_file_objects_need_only_read():
     class Pipe:
         def __init__(self, data):
             self.rest = data
@@ -447,8 +447,8 @@ def test_files_without_peek_seek_or_readinto():
     assert read_svmlight(Pipe(TEXT))[0].shape == (20_000, 20_001)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-def test_named_pipes(tmp_path):
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_named_pipes_are_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(gzip.compress(TEXT),))
     writer.start()
@@ -456,7 +456,7 @@ def test_named_pipes(tmp_path):
     writer.join()
 
 
-def test_what_is_no_file(tmp_path):
+def test_missing_files_and_wrong_types_are_reported(tmp_path):
     with pytest.raises(FileNotFoundError, match="There is no file"):
         read_svmlight(tmp_path / "none")
     with pytest.raises(FileNotFoundError, match="There is no file"):
@@ -467,7 +467,7 @@ def test_what_is_no_file(tmp_path):
         write_svmlight(tmp_path / "none" / "file", np.eye(1), [1])
 
 
-# ---- mistakes ----
+# ---- errors ----
 
 
 @pytest.mark.parametrize(
@@ -476,29 +476,29 @@ def test_what_is_no_file(tmp_path):
         (b"1 1:1\n2 1:1.2.3 2:1\n", {}, "line 2, column 5", "'1.2.3' is not a number; write index:value"),
         (b"1 1:nan\n", {}, "line 1, column 5", "the value 'nan' is not finite; values must be finite"),
         (b"1 1:-Infinity\n", {}, "line 1, column 5", "the value '-Infinity' is not finite"),
-        (b"1 1:1e999\n", {}, "line 1, column 5", "'1e999' is past the largest number"),
-        (b"1 1:1e39\n", {"dtype": np.float32}, "line 1, column 5", "'1e39' is past the largest number"),
+        (b"1 1:1e999\n", {}, "line 1, column 5", "'1e999' is too large for its floating-point type"),
+        (b"1 1:1e39\n", {"dtype": np.float32}, "line 1, column 5", "'1e39' is too large for its floating-point type"),
         (b"1 1:\n", {}, "line 1, column 5", "there is no value after the colon"),
         (b"# c\n\n  nan 1:1", {}, "line 3, column 3", "the label 'nan' is not finite"),
         (b"one 1:1", {}, "line 1, column 1", "'one' is not a label"),
-        (b"1:1 2:1", {}, "line 1, column 1", "'1:1' stands where the label should be"),
+        (b"1:1 2:1", {}, "line 1, column 1", "'1:1' is in the place of the label"),
         (b"1,2 2:1", {}, "line 1, column 1", "'1,2' is more than one label; read such files with multilabel=True"),
         (b"1,x 2:1", {"multilabel": True}, "line 1, column 3", "'x' is not a label"),
         (b"1 -2:1", {}, "line 1, column 3", "the index '-2' is negative"),
         (b"1 2:1 two", {}, "line 1, column 7", "'two' is not index:value"),
-        (b"1 2:1 2:2", {}, "line 1, column 7", "the index '2' comes after 2; the indices of a row must increase"),
+        (b"1 2:1 2:2", {}, "line 1, column 7", "the index '2' comes after 2; the indices of a row must be strictly increasing"),
         (b"1 12:1\t3:2", {}, "line 1, column 8", "the index '3' comes after 12"),
         (b"1 0:1", {"index_base": 1}, "line 1, column 3", "the index 0 is below index_base=1"),
-        (b"1 1:1 7:1", {"features": 6}, "line 1, column 7", "the index '7' is past features=6"),
-        (b"1 6:1", {"features": 6, "index_base": 0}, "line 1, column 3", "the index '6' is past features=6"),
-        (b"1 1:1 6:1\n1 0:1", {"features": 6}, "line 1", "the index 6 is past features=6, for the index 0 occurs too"),
-        (b"1 9999999999999999999:1", {}, "line 1, column 3", "is past 2..62"),
+        (b"1 1:1 7:1", {"features": 6}, "line 1, column 7", "the index '7' exceeds features=6"),
+        (b"1 6:1", {"features": 6, "index_base": 0}, "line 1, column 3", "the index '6' exceeds features=6"),
+        (b"1 1:1 6:1\n1 0:1", {"features": 6}, "line 1", "the index 6 exceeds features=6, because the index 0 occurs too"),
+        (b"1 9999999999999999999:1", {}, "line 1, column 3", "is too large; indices can be at most 2..62"),
         (b"1 1:1", {"qid": True}, "line 1, column 3", "there is no qid:number after the label"),
         (b"1 qid:a 1:1", {}, "line 1, column 3", "'qid:a' is not a query id"),
         (b"1 1:" + b"x" * 500, {}, "line 1, column 5", "'x{40}...' is not a number"),
     ],
 )
-def test_mistakes_are_told_with_their_place(tmp_path, text, options, place, message):
+def test_errors_are_reported_with_their_place(tmp_path, text, options, place, message):
     path = tmp_path / "train.svm"
     path.write_bytes(text)
     with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}, {place}: .*{message}[^\n]*\.$"):
@@ -508,7 +508,7 @@ def test_mistakes_are_told_with_their_place(tmp_path, text, options, place, mess
 @pytest.mark.parametrize(
     "options", [{"index_base": 2}, {"index_base": "one"}, {"dtype": int}, {"features": 0}, {"threads": 0}, {"features": 1.5}]
 )
-def test_options_are_checked(options):
+def test_options_are_validated(options):
     (name,) = options
     with pytest.raises(ValueError, match=f"^{name}="):
         read_svmlight(io.BytesIO(b"1 1:1"), **options)
@@ -529,7 +529,7 @@ def test_high_indices_take_no_memory(index):
     assert peak < 5e7
 
 
-def test_a_line_without_end_is_refused(monkeypatch):
+def test_a_line_that_is_too_long_is_refused(monkeypatch):
     monkeypatch.setattr(text_files, "CHUNK", 100)
     monkeypatch.setattr(text_files, "LONGEST_LINE", 1000)
     assert read_svmlight(io.BytesIO(b"1 1:1" + b" " * 900))[0].nnz == 1

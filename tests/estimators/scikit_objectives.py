@@ -1,4 +1,4 @@
-"""scikit-learn's objectives as its documentation writes them, from nothing but data, coef_ and intercept_."""
+"""scikit-learn's documented objectives, computed from data, coef_ and intercept_."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 
 
 def scores(model, X):
-    """X·coef + intercept, always one column for each problem."""
+    """X·coef + intercept, always with one column per problem."""
     return np.asarray(X @ np.atleast_2d(model.coef_).T) + model.intercept_
 
 
@@ -15,8 +15,8 @@ def elastic(w, ratio):
     return ratio * np.abs(w).sum() + 0.5 * (1.0 - ratio) * (w**2).sum()
 
 
-def against_the_rest(model, y):
-    """Labels −1 and 1, one column for each problem."""
+def one_vs_rest(model, y):
+    """Labels −1 and 1, one column per problem."""
     classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
     return np.where(np.asarray(y)[:, None] == classes, 1.0, -1.0)
 
@@ -24,7 +24,7 @@ def against_the_rest(model, y):
 def logistic(model, X, y, s):
     z = scores(model, X)
     if z.shape[1] == 1:
-        loss = np.logaddexp(0.0, -against_the_rest(model, y) * z)[:, 0]
+        loss = np.logaddexp(0.0, -one_vs_rest(model, y) * z)[:, 0]
     else:
         loss = logsumexp(z, axis=1) - z[np.arange(len(y)), np.searchsorted(model.classes_, y)]
     return model.C * s @ loss + elastic(model.coef_, model.l1_ratio)
@@ -37,9 +37,9 @@ def svc(model, X, y, s):
         right = np.searchsorted(model.classes_, y)
         margin = z[np.arange(len(y)), right][:, None] - z - (np.arange(z.shape[1]) != right[:, None])
         return model.C * s @ -margin.min(axis=1) + elastic(full, 0.0)
-    if model.multi_class == "crammer_singer":  # coef_ is w₁ − w₀, and ½‖w₁‖² + ½‖w₀‖² is least for w₁ = −w₀
-        return model.C * s @ np.maximum(0.0, 1.0 - against_the_rest(model, y) * z)[:, 0] + 2.0 * elastic(full / 2.0, 0.0)
-    loss = np.maximum(0.0, 1.0 - against_the_rest(model, y) * z) ** (2 if model.loss == "squared_hinge" else 1)
+    if model.multi_class == "crammer_singer":  # coef_ is w₁ − w₀, and ½‖w₁‖² + ½‖w₀‖² is minimal for w₁ = −w₀
+        return model.C * s @ np.maximum(0.0, 1.0 - one_vs_rest(model, y) * z)[:, 0] + 2.0 * elastic(full / 2.0, 0.0)
+    loss = np.maximum(0.0, 1.0 - one_vs_rest(model, y) * z) ** (2 if model.loss == "squared_hinge" else 1)
     return model.C * (s @ loss).sum() + elastic(full, float(model.penalty == "l1"))
 
 
@@ -74,6 +74,6 @@ SGD_LOSSES = {
 
 
 def sgd(model, X, y, s):
-    labels = against_the_rest(model, y) if hasattr(model, "classes_") else columns(y)
+    labels = one_vs_rest(model, y) if hasattr(model, "classes_") else columns(y)
     ratio = {"l2": 0.0, "l1": 1.0}.get(model.penalty, model.l1_ratio)
     return (s @ SGD_LOSSES[model.loss](scores(model, X), labels)).sum() / s.sum() + model.alpha * elastic(model.coef_, ratio)

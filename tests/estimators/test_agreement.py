@@ -1,7 +1,7 @@
-"""The drop-ins and scikit-learn's own classes, both solved tightly, agree in objective and predictions on data sets of many kinds.
+"""Agreement of the drop-in estimators with scikit-learn's classes, both solved to high accuracy, in objective and predictions.
 
-Ours may reach less than theirs, never more. Predictions are compared where our lower bound proves theirs near enough to the minimum for
-its weights to have settled: everywhere but for SGD and the few pairs listed as loose.
+fenchel's objective may be lower than scikit-learn's, but not higher. Predictions are compared if fenchel's lower bound proves that
+scikit-learn's weights are near the minimum: in all cases except SGD and the few pairs listed as LOOSE.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from fenchel import estimators
 from tests.estimators import scikit_objectives as objectives
 
 AGREE = 1e-4  # relative, in objective and predictions
-NEAR = 1e-8  # of the objective: so near to the minimum that predictions have settled to AGREE
+NEAR = 1e-8  # relative suboptimality at which predictions agree to AGREE
 
 
 class Pair(NamedTuple):
-    """A drop-in's parameters, those that make scikit-learn's own class most accurate, and its objective."""
+    """A drop-in estimator: its parameters, scikit-learn's parameters for high accuracy, and the objective."""
 
     name: str
     params: dict[str, Any]
-    theirs: dict[str, Any]
+    sklearn_params: dict[str, Any]
     objective: Any
-    exact: bool = True  # whether scikit-learn's own gets near the minimum
+    exact: bool = True  # whether scikit-learn's class gets near the minimum
 
 
 TIGHT = {"tol": 1e-12, "max_iter": 5000}
@@ -72,7 +72,7 @@ REGRESSORS = {
     "sgd": Pair("SGDRegressor", {"alpha": 0.01}, {"random_state": 0}, objectives.sgd, exact=False),
     "sgd huber": Pair("SGDRegressor", {"alpha": 0.01, "loss": "huber"}, {"random_state": 0}, objectives.sgd, exact=False),
 }
-ONE_OUTPUT = ("svr", "svr squared", "sgd", "sgd huber")  # scikit-learn's take a single column of targets
+ONE_OUTPUT = ("svr", "svr squared", "sgd", "sgd huber")  # scikit-learn's classes accept a single output only
 
 
 def scaled(load):
@@ -110,10 +110,10 @@ NUMBERS = {
     "tall": lambda: random_sparse(2000, 15, 0.5, 2),
     "sparse": lambda: random_sparse(300, 80, 0.1, 3),
 }
-REAL_CLASSES = {"a9a": 4000, "duke": None, "ijcnn1": 4000, "diabetes": None, "usps": 500, "magic04": None}  # and how many rows are enough
+REAL_CLASSES = {"a9a": 4000, "duke": None, "ijcnn1": 4000, "diabetes": None, "usps": 500, "magic04": None}  # name: number of rows to use
 REAL_NUMBERS = {"abalone": None, "bodyfat": None, "cadata": 4000}
 SETTINGS = {"plain": (False, False), "intercept": (True, False), "intercept, weights": (True, True)}
-# Where scikit-learn's own does not come near the minimum in the passes allowed: predictions are not compared.
+# scikit-learn's class does not get near the minimum in the allowed passes: predictions are not compared.
 LOOSE = {
     ("logistic wide", "usps"),
     ("logistic l1", "breast cancer"),
@@ -132,7 +132,7 @@ LOOSE = {
     ("svr", "diabetes"),
     ("svr", "tall"),
 }
-TOO_LONG = {("logistic l1", "digits"), ("logistic elastic", "digits")}  # for saga
+TOO_SLOW = {("logistic l1", "digits"), ("logistic elastic", "digits")}  # for saga
 
 
 @functools.cache
@@ -142,11 +142,11 @@ def data_set(kind: str, name: str) -> tuple[Any, np.ndarray]:
 
 @functools.cache
 def real_data_set(name: str, rows: int | None) -> tuple[Any, np.ndarray]:
-    """Some rows of a real data set, its columns and numeric targets of like size."""
+    """Some rows of a real data set, with standardised columns and numeric targets."""
     try:
         X, y = fl.datasets.load(name, download=False)
     except FileNotFoundError:
-        pytest.skip(f"{name} is not at hand: set FENCHEL_DATA to a folder that has it")
+        pytest.skip(f"{name} is not available: set FENCHEL_DATA to a directory that contains it")
     some = np.random.default_rng(0).permutation(len(y))[:rows]
     X, y = X.tocsr()[some], y[some]
     dense = X.nnz > 0.5 * X.shape[0] * X.shape[1]
@@ -155,18 +155,18 @@ def real_data_set(name: str, rows: int | None) -> tuple[Any, np.ndarray]:
 
 
 def weights(m):
-    """0 for some rows, 1 on average."""
+    """Random weights, some of them 0, with mean 1."""
     s = np.random.default_rng(7).integers(0, 5, m).astype(float)
     return s * (m / s.sum())
 
 
 def check(pair: Pair, X, y, s, loose: bool, **options) -> None:
-    """The law: objective not above theirs, predictions as theirs, certificate as recomputed."""
+    """Check that the objective is not above scikit-learn's, that predictions agree, and that the certificate is valid."""
     ours = getattr(estimators, pair.name)(**pair.params, **options).set_params(tol=1e-10, max_iter=3000)
     home = sklearn.svm if hasattr(sklearn.svm, pair.name) else sklearn.linear_model
-    theirs = getattr(home, pair.name)(**{**pair.params, **options, **pair.theirs})
+    theirs = getattr(home, pair.name)(**{**pair.params, **options, **pair.sklearn_params})
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # either may want more passes or digits than there are: what it reached is compared
+        warnings.simplefilter("ignore")  # either may not converge; the objectives reached are compared
         ours.fit(X, y, sample_weight=s)
         theirs.fit(X, y, sample_weight=s)
     total = s if s is not None else np.ones(len(y))
@@ -175,7 +175,7 @@ def check(pair: Pair, X, y, s, loose: bool, **options) -> None:
         total = total * compute_class_weight(options["class_weight"], classes=classes, y=y, sample_weight=s)[np.searchsorted(classes, y)]
     reached, reference = pair.objective(ours, X, y, total), pair.objective(theirs, X, y, total)
     assert ours.objective_ == pytest.approx(reached, rel=1e-9)
-    assert ours.dual_objective_ <= min(reached, reference) * (1.0 + 1e-10)  # but for rounding
+    assert ours.dual_objective_ <= min(reached, reference) * (1.0 + 1e-10)  # up to rounding
     assert reached <= reference * (1.0 + AGREE)
     if not pair.exact or loose:
         return
@@ -189,9 +189,9 @@ def check(pair: Pair, X, y, s, loose: bool, **options) -> None:
     "name", [pytest.param(name, marks=pytest.mark.slow) if name not in ("iris", "sparse") else name for name in CLASSES]
 )
 @pytest.mark.parametrize("model", CLASSIFIERS)
-def test_classifiers_agree(model, name, setting):
-    if (model, name) in TOO_LONG:
-        pytest.skip("scikit-learn's saga takes too long here to be a reference")
+def test_classifiers_agree_with_scikit_learn(model, name, setting):
+    if (model, name) in TOO_SLOW:
+        pytest.skip("scikit-learn's saga is too slow on this data set")
     X, y = data_set("classes", name)
     fit_intercept, weighted = SETTINGS[setting]
     check(CLASSIFIERS[model], X, y, weights(len(y)) if weighted else None, (model, name) in LOOSE, fit_intercept=fit_intercept)
@@ -199,8 +199,8 @@ def test_classifiers_agree(model, name, setting):
 
 @pytest.mark.parametrize("class_weight", ["balanced", {0: 1.0, 1: 5.0, 2: 0.5}], ids=["balanced", "given"])
 @pytest.mark.parametrize("model", ["logistic", "svc squared", "svc hinge", "svc together"])
-def test_class_weights_agree(model, class_weight):
-    # Of several classes scikit-learn's LinearSVC weighs the one that is against the rest, and not the rest: see docs/scikit-learn.md.
+def test_class_weights_agree_with_scikit_learn(model, class_weight):
+    # With several classes scikit-learn's LinearSVC applies the weight only to the positive class: see docs/scikit-learn.md.
     several = model in ("logistic", "svc together")
     X, y = data_set("classes", "wine" if several else "breast cancer")
     given = class_weight if several or class_weight == "balanced" else {0: 1.0, 1: 5.0}
@@ -210,7 +210,7 @@ def test_class_weights_agree(model, class_weight):
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize("model", REGRESSORS)
-def test_regressors_agree(model, name, setting):
+def test_regressors_agree_with_scikit_learn(model, name, setting):
     X, y = data_set("numbers", name)
     y = y[:, 0] if y.ndim == 2 and model in ONE_OUTPUT else y
     fit_intercept, weighted = SETTINGS[setting]
@@ -220,7 +220,7 @@ def test_regressors_agree(model, name, setting):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL_CLASSES)
 @pytest.mark.parametrize("model", ["logistic wide", "svc squared", "svc hinge", "svc l1", "sgd hinge"])
-def test_classifiers_agree_on_real_data(model, name):
+def test_classifiers_agree_with_scikit_learn_on_real_data(model, name):
     X, y = real_data_set(name, REAL_CLASSES[name])
     check(CLASSIFIERS[model], X, y, weights(len(y)), (model, name) in LOOSE)
 
@@ -228,6 +228,6 @@ def test_classifiers_agree_on_real_data(model, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL_NUMBERS)
 @pytest.mark.parametrize("model", REGRESSORS)
-def test_regressors_agree_on_real_data(model, name):
+def test_regressors_agree_with_scikit_learn_on_real_data(model, name):
     X, y = real_data_set(name, REAL_NUMBERS[name])
     check(REGRESSORS[model], X, y, weights(len(y)), (model, name) in LOOSE)

@@ -1,4 +1,4 @@
-"""Calibrated probabilities: the weights and labels they are learnt from."""
+"""Calibrated probabilities: formats of sample weights and labels."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tests.data import randomly_labelled_rows
 
 
 @pytest.mark.parametrize("model", [LogisticRegressionCV(Cs=2, cv=2), LinearClassifier("hinge", calibration="sigmoid")])
-def test_one_weight_for_all_rows_is_that_weight_for_each(model):
+def test_a_scalar_sample_weight_applies_to_every_row(model):
     X, y = randomly_labelled_rows()
     one, each = model.fit(X, y, 2.0).predict_proba(X), model.fit(X, y, np.full(60, 2.0)).predict_proba(X)
     np.testing.assert_array_equal(one, each)
 
 
-def test_calibration_takes_labels_in_a_column():
+def test_calibration_accepts_labels_as_a_column():
     X, y = randomly_labelled_rows()
     model = LinearClassifier("hinge", calibration="sigmoid")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scikit-learn asks for a plain vector
+        warnings.simplefilter("ignore")  # scikit-learn warns that it expects a vector
         column = model.fit(X, y[:, None]).predict_proba(X)
     np.testing.assert_array_equal(column, model.fit(X, y).predict_proba(X))

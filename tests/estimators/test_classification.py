@@ -1,4 +1,4 @@
-"""What all classifiers do with the weights of classes."""
+"""Class weights of classifiers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.data import randomly_labelled_rows
 
 
 @pytest.mark.parametrize("weights", [{0: -1.0, 1: 1.0}, {0: np.nan, 1: 1.0}, {0: 0.0, 1: 0.0}])
-def test_class_weights_that_are_no_weights_are_refused(weights):
+def test_invalid_class_weights_are_refused(weights):
     X, y = randomly_labelled_rows()
     with pytest.raises(ValueError, match="class_weight="):
         LogisticRegression(class_weight=weights).fit(X, y)

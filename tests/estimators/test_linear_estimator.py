@@ -1,4 +1,4 @@
-"""What all linear estimators do with columns of extreme size and with weights that must not be negative."""
+"""Linear estimators on columns of extreme scale, and with non-negative weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.data import randomly_labelled_rows
 
 
 @pytest.mark.parametrize("name", ["LogisticRegression", "SGDClassifier", "Ridge", "LinearRegressor"])
-def test_numbers_whose_squares_overflow_are_refused_in_a_sentence(name):
+def test_data_whose_squares_overflow_are_refused(name):
     X, y = randomly_labelled_rows()
     with pytest.raises(ValueError, match="The squares of X overflow: scale its columns"):
         getattr(estimators, name)().fit(1e200 * X, y)
@@ -26,7 +26,7 @@ def test_newtons_method_certifies_columns_of_very_different_scales(scale):
 
 
 @pytest.mark.parametrize("name", ["Ridge", "Lasso", "ElasticNet"])
-def test_weights_that_must_not_be_negative_need_no_penalty(name):
+def test_non_negative_weights_need_no_penalty(name):
     X, _ = randomly_labelled_rows()
     y = X @ [1.0, -2.0, 3.0, 0.0]
     model = getattr(estimators, name)(alpha=0.0, positive=True, fit_intercept=False, tol=1e-8).fit(X, y)

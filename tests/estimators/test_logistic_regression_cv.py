@@ -1,16 +1,16 @@
-"""LogisticRegressionCV: folds without a class, without weight or without a penalty."""
+"""LogisticRegressionCV: folds with a missing class, with zero weight or without a penalty."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression as Theirs
+from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
 
 from fenchel.estimators import LogisticRegressionCV
 from tests.data import randomly_labelled_rows
 
 
-def test_a_fold_that_lacks_a_class_scores_like_a_model_without_it():
+def test_a_fold_without_a_class_never_predicts_it():
     X, y = randomly_labelled_rows(2)
     y[-2:] = 2
     folds = [(np.arange(58), np.arange(58, 60)), (np.arange(60), np.arange(60))]
@@ -19,15 +19,15 @@ def test_a_fold_that_lacks_a_class_scores_like_a_model_without_it():
     np.testing.assert_array_equal(model.scores_[0], 0.0)
 
 
-def test_a_c_without_end_is_no_penalty_in_every_fold():
+def test_infinite_c_means_no_penalty_in_every_fold():
     X, y = randomly_labelled_rows()
     train, test = np.arange(40), np.arange(40, 60)
     paths = LogisticRegressionCV(Cs=[1e-3, np.inf], cv=[(train, test)]).fit(X, y).coefs_paths_
-    reference = Theirs(C=np.inf, tol=1e-10).fit(X[train], y[train])
+    reference = SklearnLogisticRegression(C=np.inf, tol=1e-10).fit(X[train], y[train])
     np.testing.assert_allclose(paths[0, 0, 1, 0, :4], reference.coef_[0], atol=0.02)
 
 
-def test_a_fold_without_weight_is_refused_by_name():
+def test_a_fold_of_zero_weight_is_refused():
     X, y = randomly_labelled_rows()
     folds = [(np.arange(20), np.arange(20, 60)), (np.arange(20, 60), np.arange(20))]
     with pytest.raises(ValueError, match="fold"):

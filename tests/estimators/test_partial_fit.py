@@ -1,4 +1,4 @@
-"""partial_fit: what it keeps of an earlier fit, and that it needs no penalty."""
+"""partial_fit after fit, and without a penalty."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tests.data import randomly_labelled_rows
 
 
 @pytest.mark.parametrize("classes", [[0, 1, 2], [5, 6]])
-def test_partial_fit_after_fit_keeps_its_classes(classes):
+def test_partial_fit_after_fit_refuses_other_classes(classes):
     X, y = randomly_labelled_rows()
     with pytest.raises(ValueError, match="not the same"):
         SGDClassifier().fit(X, y).partial_fit(X, y, classes=classes)
 
 
-def test_partial_fit_after_fit_keeps_its_columns_and_outputs():
+def test_partial_fit_after_fit_refuses_other_numbers_of_columns_and_outputs():
     X, y = randomly_labelled_rows()
     model = SGDRegressor().fit(X, y)
     with pytest.raises(ValueError, match="X has 2 features, but SGDRegressor is expecting 4"):

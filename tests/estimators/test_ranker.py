@@ -1,4 +1,4 @@
-"""Ranker: what it minimises, queries in any order and of any name, scikit-learn's conventions, inputs that are refused."""
+"""Ranker: objective, order and names of queries, scikit-learn's conventions, and invalid input."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def naive_pairwise(model, X, y, qid, phi):
         ("logistic", lambda z: math.log1p(math.exp(-z))),
     ],
 )
-def test_losses_on_pairs_are_means_over_pairs_and_queries(name, phi):
+def test_pairwise_losses_are_means_over_pairs_and_queries(name, phi):
     model = Ranker(f"pairwise-{name}", l2=0.05, tol=1e-4).fit(X, y, qid=QID)
     assert model.converged_
     assert model.objective_ == pytest.approx(naive_pairwise(model, X, y, QID, phi), rel=1e-9)
 
 
 @pytest.mark.slow
-def test_the_ndcg_loss_is_that_of_the_structured_problem():
+def test_the_ndcg_loss_agrees_with_the_structured_problem():
     model = Ranker("ndcg", k=3, l2=0.05, tol=1e-2).fit(X, y, qid=QID)
     groups = fl.structured.grouped(X, y, QID)
     problem = fl.structured.Problem(fl.structured.Ranking(3), groups.X, groups.y, fl.L2(0.05))
@@ -76,7 +76,7 @@ def test_order_and_names_of_queries_do_not_matter(loss):
 
 
 @both
-def test_queries_that_say_nothing_are_left_out(loss):
+def test_queries_with_equal_grades_are_ignored(loss):
     more = np.vstack([X, np.ones((3, 4)), 5.0 * np.eye(4)])
     grades, qid = np.concatenate([y, [2.0, 2.0, 2.0], np.zeros(4)]), np.concatenate([QID, [90, 90, 90], [91] * 4])
     order = np.random.default_rng(1).permutation(len(grades))
@@ -88,8 +88,8 @@ def test_queries_that_say_nothing_are_left_out(loss):
         assert abs(model.objective_ - plain.objective_) <= max(model.gap_, plain.gap_)
 
 
-def test_features_are_brought_to_one_scale_within_each_query():
-    scales = 10.0 ** np.arange(25)[QID][:, None] % 97.0 + 1.0  # another scale and place for each query
+def test_normalize_scales_features_within_each_query():
+    scales = 10.0 ** np.arange(25)[QID][:, None] % 97.0 + 1.0  # a different scale and offset for each query
     model = Ranker(HINGE, normalize=True).fit(scales * X + QID[:, None], y, qid=QID)
     plain = Ranker(HINGE).fit(fl.structured.normalized(X, QID), y, qid=QID)
     assert abs(model.objective_ - plain.objective_) <= max(model.gap_, plain.gap_)
@@ -99,25 +99,25 @@ def test_features_are_brought_to_one_scale_within_each_query():
 
 
 @pytest.mark.slow
-def test_a_run_that_ends_early_says_so():
+def test_too_few_passes_give_a_convergence_warning():
     with pytest.warns(ConvergenceWarning, match="Ranker stopped at a certified gap"):
         assert not Ranker("ndcg", l2=1e-6, tol=1e-6, max_passes=1).fit(X, y, qid=QID).converged_
 
 
 @pytest.mark.slow
-def test_a_loss_that_nothing_is_learnt_from_says_so():
+def test_zero_weights_give_a_warning():
     rng = np.random.default_rng(0)
     noise, grades, qid = rng.standard_normal((600, 3)), (rng.random(600) < 0.4).astype(float), np.repeat(np.arange(6), 100)
-    with pytest.warns(UserWarning, match="no weights that are better than none .*pairwise-logistic"):
+    with pytest.warns(UserWarning, match="no weights that improve on w = 0 .*pairwise-logistic"):
         model = Ranker("ndcg", k=3).fit(noise, grades, qid=qid)
     assert model.converged_
 
 
-def test_one_query_where_none_is_named():
+def test_without_qid_all_documents_are_one_query():
     assert Ranker(HINGE).fit(X, y).n_queries_ == 1
 
 
-def test_seed_and_clone_repeat_the_model():
+def test_a_clone_with_the_same_seed_gives_the_same_model():
     model = Ranker(random_state=3, tol=1e-2, n_jobs=1).fit(X, y, qid=QID)
     np.testing.assert_array_equal(clone(model).fit(X, y, qid=QID).coef_, model.coef_)
 
@@ -141,13 +141,13 @@ def test_seed_and_clone_repeat_the_model():
         ({"solver": "sdac"}, {}, "sdac"),
     ],
 )
-def test_what_cannot_be_is_refused(options, changes, message):
+def test_invalid_input_is_refused(options, changes, message):
     data = {"X": X, "y": y, "qid": QID, **changes}
     with pytest.raises(ValueError, match=message):
         Ranker(**options).fit(**data)
 
 
-def test_predictions_need_a_model_and_its_features():
+def test_predictions_need_a_fitted_model_and_its_features():
     with pytest.raises(NotFittedError):
         Ranker().predict(X)
     model = Ranker(HINGE, tol=1e-2).fit(X, y, qid=QID)
@@ -165,14 +165,14 @@ def test_passes_the_checks_of_scikit_learn(loss):
     assert sum(result["status"] == "passed" for result in results) > 35
 
 
-def test_a_ranker_of_many_queries_is_not_scored_on_one():
+def test_scoring_without_qid_is_refused_after_training_on_several_queries():
     X, y, qid = fl.datasets.make_ranking(queries=5, documents=5, n=3)
     model = fl.Ranker().fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="give qid"):
         model.score(X, y)
 
 
-def test_documents_without_queries_are_told():
+def test_many_documents_without_qid_give_a_warning():
     X, y, _ = fl.datasets.make_ranking(queries=50, documents=20, n=3)
-    with pytest.warns(UserWarning, match="1,000 documents are taken for those of one query"):
+    with pytest.warns(UserWarning, match="1,000 documents are treated as one query"):
         fl.Ranker("pairwise-logistic", tol=0.1).fit(X, y)

@@ -1,4 +1,4 @@
-"""RidgeCV: the errors of rows left out one by one."""
+"""RidgeCV: leave-one-out errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fenchel.estimators.ridge_cv import leave_one_out
 @pytest.mark.parametrize("shape", [(30, 6), (12, 25)])
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_rows_left_out_one_by_one_are_those_of_models_without_them(shape, sparse, fit_intercept):
+def test_leave_one_out_errors_agree_with_refitted_models(shape, sparse, fit_intercept):
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal(shape) * (rng.random(shape) < 0.7) + 1.0, rng.standard_normal((shape[0], 2))
     weight = rng.integers(0, 3, shape[0]).astype(float)

@@ -1,4 +1,4 @@
-"""Estimators of structured models: scikit-learn's manners, the certificate, files that are safe, and interrupts that lose nothing."""
+"""Structured estimators: scikit-learn's conventions, certificates, model files, and interrupts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHAINS = sentences(*fl.datasets.make_sequences(12, tags=3, words=12))
 RANKED = fl.datasets.make_ranking(queries=12, documents=6, n=4)
 RNA = fl.datasets.make_rna(8, length=20)
 
-# Each estimator with parameters, what it learns from, and what its predictions are asked for.
+# For each estimator: a factory, the training data, and the inputs to predict.
 CASES = {
     "ConditionalRandomField": (lambda: fl.ConditionalRandomField(Chain(), l2=1e-2), CHAINS, CHAINS[0]),
     "Ranker": (lambda: fl.Ranker(l2=0.1), RANKED[:2], RANKED[0]),
@@ -27,7 +27,7 @@ CASES = {
     "StructuredSVM": (lambda: fl.StructuredSVM(Chain(), l2=0.1), CHAINS, CHAINS[0]),
     "Tagger": (lambda: fl.Tagger(l2=1e-2), (TOKENS, TAGS), TOKENS),
 }
-assert set(CASES) == set(estimators.STRUCTURED), "a new estimator joins the laws here"
+assert set(CASES) == set(estimators.STRUCTURED), "add every new structured estimator here"
 
 
 def fitted(name, **parameters):
@@ -41,7 +41,7 @@ def same(a, b):
 
 
 class Fitted(dict):
-    """A model of each case, fitted when it is first asked for: those of RNA take long to compile."""
+    """A fitted model of each case, created on first access: RNA models take long to compile."""
 
     def __missing__(self, name):
         self[name] = fitted(name)
@@ -57,7 +57,7 @@ EACH = [pytest.param(name, marks=pytest.mark.slow if name in ("RnaFolder", "Stru
 
 
 @pytest.mark.parametrize("name", EACH)
-def test_the_certificate_is_kept(name, models):
+def test_the_certificate_is_stored(name, models):
     model = models[name]
     assert model.converged_
     assert model.gap_ == pytest.approx(model.objective_ - model.dual_objective_)
@@ -66,7 +66,7 @@ def test_the_certificate_is_kept(name, models):
 
 
 @pytest.mark.parametrize("name", EACH)
-def test_files_hold_all_that_a_prediction_needs(name, models, tmp_path):
+def test_a_saved_model_gives_the_same_predictions(name, models, tmp_path):
     fl.save(models[name], tmp_path / "m.fenchel")
     again = fl.load(tmp_path / "m.fenchel")
     assert type(again) is type(models[name])
@@ -76,7 +76,7 @@ def test_files_hold_all_that_a_prediction_needs(name, models, tmp_path):
 
 
 @pytest.mark.parametrize("name", EACH)
-def test_a_clone_is_not_fitted_and_learns_the_same(name, models):
+def test_a_clone_is_not_fitted_and_fitting_is_reproducible(name, models):
     copy = clone(models[name])
     with pytest.raises(NotFittedError):
         copy.predict(CASES[name][2])
@@ -84,27 +84,27 @@ def test_a_clone_is_not_fitted_and_learns_the_same(name, models):
 
 
 @pytest.mark.parametrize("name", EACH)
-def test_too_few_passes_are_told(name):
+def test_too_few_passes_give_a_convergence_warning(name):
     with pytest.warns(ConvergenceWarning, match=f"{name} stopped at a certified gap of .* max_passes"):
         fitted(name, max_passes=1, tol=1e-9)
 
 
 @pytest.mark.parametrize("name", EACH)
-def test_scores_are_shares(name, models):
+def test_training_scores_are_between_one_half_and_one(name, models):
     more = {"qid": RANKED[2]} if name == "Ranker" else {}
     assert 0.5 < models[name].score(*CASES[name][1], **more) <= 1.0
 
 
-def test_nothing_is_printed_unless_asked_for(capfd):
+def test_nothing_is_printed_by_default(capfd):
     fitted("Tagger")
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.slow
-def test_an_interrupt_keeps_the_weights_so_far(monkeypatch):
+def test_an_interrupted_fit_keeps_the_weights_so_far(monkeypatch):
     from fenchel.structured import problem
 
-    whole, calls = problem.loss_and_slope, []
+    whole, calls = problem.loss_and_subgradient, []
 
     def interrupted(*arguments):
         calls.append(1)
@@ -112,7 +112,7 @@ def test_an_interrupt_keeps_the_weights_so_far(monkeypatch):
             raise KeyboardInterrupt
         return whole(*arguments)
 
-    monkeypatch.setattr(problem, "loss_and_slope", interrupted)
+    monkeypatch.setattr(problem, "loss_and_subgradient", interrupted)
     model = fl.StructuredSVM(Chain(), l2=1e-6, tol=0.0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*CHAINS)
@@ -122,7 +122,7 @@ def test_an_interrupt_keeps_the_weights_so_far(monkeypatch):
 
 
 @pytest.mark.slow
-def test_marginals_are_probabilities_whose_best_tags_are_mostly_the_best_sequence(models):
+def test_marginals_are_probabilities_whose_modes_are_the_predicted_tags(models):
     model = models["Tagger"]
     found = model.predict_marginals(TOKENS)
     assert [p.shape for p in found] == [(len(words), 3) for words in TOKENS]
@@ -132,9 +132,9 @@ def test_marginals_are_probabilities_whose_best_tags_are_mostly_the_best_sequenc
     assert best == model.predict(TOKENS)
 
 
-def test_a_model_without_marginals_says_so():
+def test_predict_marginals_is_refused_for_a_model_without_marginals():
     model = fl.ConditionalRandomField(Multiclass()).fit(np.eye(3), [0, 1, 0])
-    with pytest.raises(AttributeError, match="Multiclass has no marginals"):
+    with pytest.raises(AttributeError, match="Multiclass has no method marginals"):
         model.predict_marginals(np.eye(3))
 
 
@@ -145,21 +145,21 @@ def test_a_model_without_marginals_says_so():
         ([["a", 3]], "sentence 0, token 1"),
     ],
 )
-def test_tokens_that_differ_are_named(tokens, message):
+def test_invalid_tokens_are_refused_with_their_position(tokens, message):
     with pytest.raises((ValueError, TypeError), match=message):
         fl.Tagger().fit(tokens, [["X"] * len(words) for words in tokens])
 
 
 @pytest.mark.parametrize("change", [{"tags": ["D"]}, {"width": 10**6}, {"observed": [10**9]}, {"tags": 7}, {"neighbours": [-1]}])
-def test_forged_models_are_refused(change, models, tmp_path, monkeypatch):
-    told = {**models["Tagger"].model_.to_json(), **change}
-    monkeypatch.setattr(Chain, "to_json", lambda self: json.loads(json.dumps(told)) if self.tags else {**told, "tags": []})
+def test_manipulated_model_files_are_refused(change, models, tmp_path, monkeypatch):
+    manipulated = {**models["Tagger"].model_.to_json(), **change}
+    monkeypatch.setattr(Chain, "to_json", lambda self: json.loads(json.dumps(manipulated)) if self.tags else {**manipulated, "tags": []})
     fl.save(models["Tagger"], tmp_path / "m.fenchel")
     with pytest.raises(fl.ModelFileError):
         fl.load(tmp_path / "m.fenchel")
 
 
-def test_rounding_below_zero_is_no_negative_loss():
+def test_rounding_does_not_make_the_loss_negative():
     rng = np.random.default_rng(3)
     X = [rng.standard_normal((4, 8)) for _ in range(4)]
     W = rng.standard_normal((8, 3))
@@ -168,18 +168,18 @@ def test_rounding_below_zero_is_no_negative_loss():
 
 
 @pytest.mark.parametrize("make", [lambda: fl.Tagger(), lambda: fl.StructuredSVM(Chain()), lambda: fl.Ranker()])
-def test_scores_before_a_fit_say_so(make):
+def test_scoring_before_fitting_is_refused(make):
     with pytest.raises(NotFittedError):
         make().score(TOKENS, TAGS)
 
 
 @pytest.mark.slow
-def test_scores_of_margins_are_no_probabilities():
+def test_probabilities_are_refused_for_the_margin_loss():
     tagger = fl.Tagger(loss="margin", l2=0.1, tol=0.1).fit(TOKENS, TAGS)
-    with pytest.raises(ValueError, match="no probabilities"):
+    with pytest.raises(ValueError, match="not probabilities"):
         tagger.predict_marginals(TOKENS)
     folder = fl.RnaFolder("margin", tol=0.5).fit(["GGGAAACCC"], ["(((...)))"])
-    with pytest.raises(ValueError, match="no probabilities"):
+    with pytest.raises(ValueError, match="not probabilities"):
         folder.pair_probabilities("GGGAAACCC")
     with pytest.raises(ValueError, match="gamma"):
         fl.RnaFolder(gamma=-1.0).fit(["GGGAAACCC"], ["(((...)))"])

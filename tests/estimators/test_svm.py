@@ -1,4 +1,4 @@
-"""LinearSVC and LinearSVR: two classes together, and C without end."""
+"""LinearSVC and LinearSVR: Crammer and Singer's loss with two classes, and infinite C."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fenchel.estimators import LinearSVC
 from tests.data import randomly_labelled_rows
 
 
-def test_crammer_and_singers_two_classes_are_scikit_learns():
+def test_crammer_singer_with_two_classes_agrees_with_scikit_learn():
     X, y = randomly_labelled_rows()
     options = {"multi_class": "crammer_singer", "C": 0.1, "tol": 1e-8, "max_iter": 100_000}
     ours, theirs = LinearSVC(**options).fit(X, y), sklearn.svm.LinearSVC(**options).fit(X, y)
@@ -21,7 +21,7 @@ def test_crammer_and_singers_two_classes_are_scikit_learns():
 
 
 @pytest.mark.parametrize("name", ["LinearSVC", "LinearSVR"])
-def test_a_c_without_end_is_no_penalty_and_an_objective_that_is_a_number(name):
+def test_infinite_c_gives_a_finite_objective(name):
     X, y = randomly_labelled_rows()
     model = getattr(estimators, name)(C=np.inf).fit(X, y)
     assert np.isfinite([model.objective_, model.dual_objective_, model.gap_]).all()

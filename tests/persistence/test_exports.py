@@ -1,4 +1,4 @@
-"""Exports: other programs read them and predict what the model predicts."""
+"""Exports: other programs read them and predict the same as the model."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ every_classifier = pytest.mark.parametrize("name", CLASSIFIERS)
 
 
 def read_liblinear(path):
-    """The format as liblinear's README and load_model have it."""
+    """Read the format according to liblinear's README and load_model."""
     words = path.read_text().split()
     head, at = {}, 0
     while words[at] != "w":
@@ -82,16 +82,16 @@ def liblinear_scores(head, w, X):
 
 
 @every_classifier
-def test_liblinear_text_says_the_same(tmp_path, name):
+def test_liblinear_text_predicts_the_same(tmp_path, name):
     model, path = CLASSIFIERS[name], tmp_path / "model"
     fl.export(model, path, format="liblinear")
     head, w = read_liblinear(path)
     scores, labels = liblinear_scores(head, w, X), np.array(head["label"], dtype=int)
     found = labels[scores.argmax(axis=1)] if scores.shape[1] > 1 else np.where(scores[:, 0] > 0.0, labels[0], labels[1])
     assert found.tolist() == model.predict(X).tolist()
-    offers = head["solver_type"] == "L2R_LR"
-    assert offers == (hasattr(model, "predict_proba") and name != "softmax")
-    if offers and scores.shape[1] == 1:
+    has_probabilities = head["solver_type"] == "L2R_LR"
+    assert has_probabilities == (hasattr(model, "predict_proba") and name != "softmax")
+    if has_probabilities and scores.shape[1] == 1:
         p = 1.0 / (1.0 + np.exp(-scores))
         np.testing.assert_allclose(np.hstack([1.0 - p, p]), model.predict_proba(X), atol=1e-12)
 
@@ -103,7 +103,7 @@ def test_liblinear_weights_are_exact(tmp_path):
     assert w[:, 0].tolist() == [*REGRESSOR.coef_, -7.0]
 
 
-def test_liblinear_itself_reads_them(tmp_path):
+def test_liblinear_itself_predicts_the_same(tmp_path):
     util = pytest.importorskip("liblinear.liblinearutil", reason="liblinear-official is not installed")
     for name, model in CLASSIFIERS.items():
         path = tmp_path / name
@@ -112,9 +112,9 @@ def test_liblinear_itself_reads_them(tmp_path):
         labels, _, _ = util.predict([], sp.csr_matrix(X), loaded, "-q")
         assert labels == model.predict(X).tolist()
         if loaded.is_probability_model():
-            _, _, told = util.predict([], sp.csr_matrix(X), loaded, "-q -b 1")
+            _, _, probabilities = util.predict([], sp.csr_matrix(X), loaded, "-q -b 1")
             order = [loaded.get_labels().index(label) for label in model.classes_]
-            np.testing.assert_allclose(np.array(told)[:, order], model.predict_proba(X), atol=1e-9)
+            np.testing.assert_allclose(np.array(probabilities)[:, order], model.predict_proba(X), atol=1e-9)
     fl.export(REGRESSOR, tmp_path / "regression", format="liblinear")
     numbers, _, _ = util.predict([], sp.csr_matrix(X), util.load_model(str(tmp_path / "regression")), "-q")
     np.testing.assert_allclose(numbers, REGRESSOR.predict(X))
@@ -140,13 +140,13 @@ def test_onnx_predicts_the_same(tmp_path, name):
     fl.export(model, path)
     session = runtime.InferenceSession(path.read_bytes(), providers=["CPUExecutionProvider"])
     X32 = X.astype(np.float32)
-    labels, told = session.run(None, {"X": X32})
+    labels, outputs = session.run(None, {"X": X32})
     assert labels.tolist() == model.predict(X32.astype(float)).tolist()
     assert session.get_outputs()[0].name == "label"
     if hasattr(model, "predict_proba"):
-        np.testing.assert_allclose(told, model.predict_proba(X32), atol=1e-4)
+        np.testing.assert_allclose(outputs, model.predict_proba(X32), atol=1e-4)
     else:
-        np.testing.assert_allclose(told[:, -1], model.scores(X32)[:, -1], atol=1e-4)
+        np.testing.assert_allclose(outputs[:, -1], model.scores(X32)[:, -1], atol=1e-4)
 
 
 def test_onnx_keeps_names_of_classes_and_several_outputs(tmp_path):
@@ -187,7 +187,7 @@ def test_vowpal_wabbit_predicts_the_same(tmp_path, name):
         np.testing.assert_allclose(found, model.scores(X)[:, 0], atol=1e-5)
 
 
-def test_vowpal_wabbit_has_large_scores_and_a_constant(tmp_path):
+def test_vowpal_wabbit_supports_large_scores_and_an_intercept(tmp_path):
     pytest.importorskip("vowpalwabbit")
     fl.export(REGRESSOR, tmp_path / "model.vw", format="vw")
     np.testing.assert_allclose(vw_predictions(tmp_path / "model.vw", X), REGRESSOR.predict(X), rtol=1e-4)
@@ -200,14 +200,14 @@ def test_vowpal_wabbit_has_large_scores_and_a_constant(tmp_path):
 
 
 @pytest.mark.parametrize(("n", "step"), [(1, 1), (116_060, 1), (116_061, 1), (200_000, 1), (30_000, 16), (10**6, 8), (11_650_396, 1)])
-def test_every_weight_of_vowpal_wabbit_has_a_place_of_its_own(n, step):
+def test_no_two_weights_of_vowpal_wabbit_share_an_index(n, step):
     bits = vw_bits(n, step, True)
     assert n * step <= 2**bits
     assert VW_CONSTANT * step % 2**bits >= n * step
     assert bits == 18 or n * step > 2 ** (bits - 1) or VW_CONSTANT * step % 2 ** (bits - 1) < n * step
 
 
-def test_what_a_format_cannot_say_is_refused(tmp_path):
+def test_models_that_a_format_cannot_hold_are_refused(tmp_path):
     file = tmp_path / "model"
     file.write_bytes(b"old")
 
@@ -220,13 +220,13 @@ def test_what_a_format_cannot_say_is_refused(tmp_path):
 
     named = Classifier(np.ones((1, 2)), 0.0, np.array(["a", "b"]))
     refused = [
-        (named, "liblinear", "The classes of liblinear are whole numbers, and these are a, b"),
+        (named, "liblinear", "liblinear needs whole numbers as classes, and these are a, b"),
         (Classifier(np.ones((1, 2)), 0.0, np.array([0.5, 1.0])), "liblinear", "whole numbers"),
-        (Classifier(np.ones((1, 2)), 0.0, np.array([0.5, 1.0])), "onnx", "The classes of ONNX are whole numbers"),
-        (Regressor(np.ones((2, 2)), 0.0), "liblinear", "predicts 2 numbers at once, and liblinear one"),
-        (Regressor(np.ones((2, 2)), 0.0), "vw", "predicts 2 numbers at once"),
+        (Classifier(np.ones((1, 2)), 0.0, np.array([0.5, 1.0])), "onnx", "ONNX needs whole numbers as classes"),
+        (Regressor(np.ones((2, 2)), 0.0), "liblinear", "predicts 2 outputs, and liblinear supports one"),
+        (Regressor(np.ones((2, 2)), 0.0), "vw", "predicts 2 outputs"),
         (Calibrated(np.ones((1, 2)), 0.0, TWO), "liblinear", "gives calibrated probabilities"),
-        (Encoding(np.ones((1, 2)), 0.0, TWO), "onnx", "turns tables into numbers itself"),
+        (Encoding(np.ones((1, 2)), 0.0, TWO), "onnx", "includes the encoding of a table"),
         (Classifier(np.ones((2, 2)), 0.0, FOUR), "onnx", "4 classes and 2 rows of weights"),
         (Regressor(np.array([np.nan]), 0.0), "onnx", "not finite"),
         (object(), "onnx", "object has no coef_: fit it first"),
@@ -242,7 +242,7 @@ def test_what_a_format_cannot_say_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(("format", "package"), [("onnx", "skl2onnx"), ("vw", "vowpalwabbit")])
-def test_without_its_package_a_sentence_says_what_to_install(tmp_path, monkeypatch, format, package):
+def test_a_missing_package_is_reported_with_the_command_to_install_it(tmp_path, monkeypatch, format, package):
     real = builtins.__import__
 
     def without(name, *args, **options):

@@ -1,4 +1,4 @@
-"""Files whose parts do not fit each other are refused when they are read."""
+"""Files with inconsistent attributes are refused by ``load``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.data import TAGS, TOKENS
         lambda m: setattr(m, "coef_", None),
     ],
 )
-def test_files_that_no_fit_has_left_are_refused(forge, tagger, tmp_path, monkeypatch):
+def test_models_with_inconsistent_attributes_are_refused(forge, tagger, tmp_path, monkeypatch):
     from fenchel.persistence import model_reader, model_writer
 
     copy = fl.Tagger(l2=1e-2).fit(TOKENS, TAGS)

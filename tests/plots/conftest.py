@@ -1,4 +1,4 @@
-"""Figures are drawn where matplotlib is installed, and closed again."""
+"""Tests of figures are skipped without matplotlib, and must leave no figure open."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def nothing_left_behind():
+def no_open_figures():
     pyplot = pytest.importorskip("matplotlib.pyplot")
     before = pyplot.get_fignums()
     yield

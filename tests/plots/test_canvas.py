@@ -1,4 +1,4 @@
-"""What all figures share: colours that everybody can tell apart, files, axes that are given, and what is said without matplotlib."""
+"""Code shared by figures: distinguishable colours, files, given axes, and the error without matplotlib."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ TRITANOPIA = [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
 
 
 @pytest.mark.parametrize("vision", [np.eye(3), PROTANOPIA, DEUTERANOPIA, TRITANOPIA], ids=["full", "protan", "deutan", "tritan"])
-def test_colours_differ_for_everybody(vision):
-    """By the CIE Lab distance of 1976; neighbours in the list, which are met together most often, by more."""
+def test_colours_differ_for_every_kind_of_colour_vision(vision):
+    """Measured by the CIE Lab distance of 1976; adjacent colours, which are used together most often, differ more."""
     seen = [lab(np.asarray(vision) @ linear_rgb(colour)) for colour in COLOURS]
     for (i, first), (j, second) in itertools.combinations(enumerate(seen), 2):
         assert np.linalg.norm(first - second) > (40.0 if j == i + 1 else 15.0), (COLOURS[i], COLOURS[j])
@@ -41,7 +41,7 @@ def lab(rgb):
 
 
 @pytest.mark.parametrize(("suffix", "beginning"), [(".png", b"\x89PNG"), (".PNG", b"\x89PNG"), (".pdf", b"%PDF"), (".jpg", b"\xff\xd8")])
-def test_figures_are_files(tmp_path, suffix, beginning):
+def test_figures_are_saved_in_the_format_of_the_ending(tmp_path, suffix, beginning):
     file = tmp_path / f"figure{suffix}"
     plots.save(plots.compare([solved()]), file)
     assert file.read_bytes().startswith(beginning)
@@ -49,14 +49,18 @@ def test_figures_are_files(tmp_path, suffix, beginning):
     assert [found.name for found in tmp_path.iterdir()] == [file.name]
 
 
-def test_svg_is_xml(tmp_path):
+def test_svg_files_are_valid_xml(tmp_path):
     plots.save(plots.history(solved()), tmp_path / "figure.svg")
     assert ET.parse(tmp_path / "figure.svg").getroot().tag.endswith("svg")
 
 
-def test_what_cannot_be_written_is_refused_and_harms_nothing(tmp_path):
+def test_figures_that_cannot_be_written_are_refused_and_leave_old_files(tmp_path):
     axes = plots.history(solved())
-    for name, message in (("figure.foo", "must end in .png, .pdf, .svg, .jpg"), ("figure", "must end in"), (".png", "must end in")):
+    for name, message in (
+        ("figure.foo", "one of .png, .pdf, .svg, .jpg"),
+        ("figure", "must be one of"),
+        (".png", "must be one of"),
+    ):
         with pytest.raises(ValueError, match=message):
             plots.save(axes, tmp_path / name)
     with pytest.raises(FileNotFoundError, match="there is no directory"):
@@ -81,13 +85,13 @@ def test_given_axes_are_used():
     try:
         assert plots.history(solved(), axes=panels[0]) is panels[0]
         assert plots.compare([solved()], axes=panels)[1] is panels[1]
-        with pytest.raises(ValueError, match="axes are 2: this figure needs 1"):
+        with pytest.raises(ValueError, match="2 axes were given: this figure needs 1"):
             plots.history(solved(), axes=panels)
     finally:
         pyplot.close(figure)
 
 
-def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch):
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     real = builtins.__import__
 
     def without(name, *args, **options):

@@ -1,4 +1,4 @@
-"""Arcs over a sequence: which pairs two structures share."""
+"""Arcs over a sequence show which pairs two structures share."""
 
 from __future__ import annotations
 

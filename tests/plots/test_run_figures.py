@@ -1,4 +1,4 @@
-"""Figures of runs: they show the numbers that were recorded, however odd, and label what they show."""
+"""Figures of runs show the recorded numbers, also extreme ones, with labels."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def by_label(axes):
 
 
 @pytest.mark.parametrize("x", ["passes", "seconds", "accesses"])
-def test_what_is_drawn_is_what_was_recorded(x):
+def test_the_drawn_numbers_are_those_recorded(x):
     result = solved()
     lines = by_label(result.plot(x=x))
-    gap, above = lines["certified gap"], lines["objective above the best bound"]
+    gap, above = lines["certified gap"], lines["objective minus the best bound"]
     assert gap.get_xdata().tolist() == above.get_xdata().tolist() == result.history[x].tolist()
     assert gap.get_ydata().tolist() == result.history["gap"].tolist()
     assert above.get_ydata().tolist() == (result.history["objective"] - result.history["dual_objective"].max()).tolist()
@@ -37,7 +37,7 @@ def test_what_is_drawn_is_what_was_recorded(x):
     assert (result.gap <= result.target) == result.converged
 
 
-def test_axes_say_what_they_show():
+def test_axes_are_labelled():
     axes = plots.history(solved())
     assert axes.get_xlabel() == "passes over the data"
     assert axes.get_ylabel()
@@ -45,7 +45,7 @@ def test_axes_say_what_they_show():
     assert [text.get_text() for text in axes.get_legend().get_texts()] == list(by_label(axes))
 
 
-def test_a_history_alone_and_an_estimator_are_drawn_too():
+def test_histories_and_estimators_can_be_drawn():
     result = solved()
     expected = result.history["gap"].tolist()
     assert by_label(plots.history(result.history))["certified gap"].get_ydata().tolist() == expected
@@ -62,7 +62,7 @@ def test_a_history_alone_and_an_estimator_are_drawn_too():
         plots.history("result")
 
 
-def test_a_stream_has_no_gap_so_its_objective_and_bound_are_drawn():
+def test_for_a_stream_the_objective_and_its_bound_are_drawn():
     X, y = fl.datasets.make_text(300, n=50, nonzeros=5)
     chunks = [(X[i : i + 50], y[i : i + 50]) for i in range(0, 300, 50)]
     result = fl.minimize(fl.Stream(chunks, loss=fl.Logistic(), regularizer=fl.L2(1e-2), features=50), "pgs", tol=0.0)
@@ -81,7 +81,7 @@ values = st.sampled_from([0.0, -0.0, 1.0, 1e-300, 1e300, math.inf, -math.inf, ma
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(values, values, values), max_size=60))
-def test_no_history_is_too_odd_to_be_drawn_and_saved(tmp_path_factory, rows):
+def test_any_history_can_be_drawn_and_saved(tmp_path_factory, rows):
     history = recorded(*zip(*rows, strict=True)) if rows else fl.History()
     axes = plots.history(history)
     plots.save(axes, tmp_path_factory.mktemp("odd") / "figure.png")
@@ -92,13 +92,13 @@ def test_no_history_is_too_odd_to_be_drawn_and_saved(tmp_path_factory, rows):
         assert np.isnan(drawn.get_ydata()[~np.isfinite(history["gap"])]).all()
 
 
-def test_a_gap_of_zero_is_marked_at_the_foot():
+def test_a_gap_of_zero_is_marked_at_the_bottom():
     axes = plots.history(recorded([3.0, 2.0, 1.0], [0.0, 0.5, 1.0], [3.0, 1.5, 0.0]))
     assert axes.get_yscale() == "log"
     assert [line.get_xdata().tolist() for line in axes.lines if line.get_marker() == "v"] == [[2], [2]]
 
 
-def test_solvers_side_by_side():
+def test_compare_draws_the_gap_of_every_solver():
     results = [solved("sdca"), solved("fista"), solved("sdca")]
     axes = plots.compare(results)
     assert [panel.get_xlabel() for panel in axes] == ["seconds in the solver", "passes over the data"]
@@ -116,8 +116,8 @@ def test_solvers_side_by_side():
         plots.compare(results, x="pases")
 
 
-def test_no_two_curves_look_alike():
-    course = recorded([1.0, 0.5], [0.0, 0.4], [1.0, 0.1])
-    [panel] = plots.compare({str(k): course for k in range(30)}, x="passes")
-    looks = [(line.get_color(), line.get_linestyle(), line.get_marker()) for line in panel.lines]
-    assert len(set(looks)) == 30
+def test_every_curve_has_a_different_style():
+    history = recorded([1.0, 0.5], [0.0, 0.4], [1.0, 0.1])
+    [panel] = plots.compare({str(k): history for k in range(30)}, x="passes")
+    styles = [(line.get_color(), line.get_linestyle(), line.get_marker()) for line in panel.lines]
+    assert len(set(styles)) == 30

@@ -1,4 +1,4 @@
-"""Boxes: what they may hold, and when two are equal."""
+"""Boxes: allowed penalties, and equality."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 import fenchel as fl
 
 
-def test_a_box_in_a_box_is_refused():
-    with pytest.raises(ValueError, match="no other box"):
+def test_a_box_as_the_penalty_of_a_box_is_refused():
+    with pytest.raises(ValueError, match="cannot be the penalty of another Box"):
         fl.Box(-5.0, 5.0, fl.Box(np.full(2, -1.0), np.full(2, 1.0), fl.L2(0.1)))
 
 
-def test_boxes_compare():
+def test_boxes_with_equal_bounds_are_equal():
     assert fl.Box(np.zeros(2), 1.0) == fl.Box(np.zeros(2), 1.0)
     assert fl.Box(np.zeros(2), 1.0) != fl.Box(np.zeros(2), 2.0)

@@ -1,4 +1,4 @@
-"""The entropy where its terms are large and their differences small: bounds stay below the optimum."""
+"""The entropy with large terms and small differences: lower bounds stay below the optimum."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.data import data
 
 @pytest.mark.parametrize(("strength", "radius"), [(1e6, 1e6), (1e3, 1e3), (2.8, 0.17)])
 @pytest.mark.parametrize("size", [1.0, 1e-8])
-def test_entropy_does_not_cancel(strength, radius, size):
+def test_lower_bounds_are_not_destroyed_by_cancellation(strength, radius, size):
     X, _ = data("real")
     problem = fl.Problem(X, size * X[:, 0], fl.Squared(), fl.Entropy(strength, radius))
     result = fl.minimize(problem, tol=1e-6)

@@ -1,4 +1,4 @@
-"""Accelerated SDCA: its bounds are true and can be checked, and what it keeps for itself stays with its problem."""
+"""Accelerated SDCA: its bounds are valid and can be checked, and its state is not used for another problem."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.data import breast_cancer, data
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("seed", [1, 22, 30, 39])
 def test_rounding_is_not_amplified_into_a_bound(seed):
-    """The paper's stopping rules multiply the inner gap by ρ/μ: what is left of it by cancellation must not count."""
+    """The paper's stopping rules multiply the inner gap by ρ/μ: the part that is rounding error must not count."""
     rng = np.random.default_rng(seed)
     X = 100 * rng.standard_normal((50, 5))
     y = np.sign(X[:, 0] + 50 * rng.standard_normal(50))
@@ -38,7 +38,7 @@ def test_the_reported_gap_can_be_checked_on_badly_scaled_data(scaled, loss):
         assert result.gap >= problem.gap(result.w, result.alpha) * (1 - 1e-9)
 
 
-def test_private_state_stays_with_its_problem():
+def test_state_is_not_used_for_another_problem():
     """ξ of one problem would prove false bounds for another."""
     weak = {"regularizer": fl.L2(1e-4), "loss": fl.SmoothHinge()}
     X, y = data("binary")
@@ -53,7 +53,7 @@ def test_private_state_stays_with_its_problem():
 
 
 @pytest.mark.parametrize("variant", ["faithful", "practical"])
-def test_zero_tolerance_and_zero_data_are_ordinary(variant):
+def test_zero_tolerance_and_zero_data_are_accepted(variant):
     X, y = data("binary")
     for chosen in (X, np.zeros_like(X)):
         result = fl.minimize(fl.Problem(chosen, y, fl.Logistic(), fl.L1(0.05)), "accelerated-sdca", variant=variant, tol=0.0, max_passes=5)

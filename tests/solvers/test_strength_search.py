@@ -1,4 +1,4 @@
-"""strength="auto": the winner is an ordinary run of its strength, its certificate is for that, and it predicts as well as the best."""
+"""strength="auto": the result equals an ordinary run with the chosen strength, is certified for it, and predicts as well as the best."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import fenchel as fl
-from fenchel.solvers._online.strength_search import AVERAGED_FROM, EXPONENTS
+from fenchel.solvers._online.candidates import EXPONENTS
+from fenchel.solvers._online.strength_search import AVERAGED_FROM
 from tests import naive
 from tests.data import signed_rows
 
@@ -22,7 +23,7 @@ def automatic(problem, **options):
 @pytest.mark.parametrize(
     ("loss", "regularizer", "batch"),
     [
-        (fl.Logistic(), fl.L2(1.0), 1),  # side by side in one kernel
+        (fl.Logistic(), fl.L2(1.0), 1),  # all candidates in one kernel
         (fl.Hinge(), fl.SquaredLp(1.0, 2.0), 1),
         (fl.Logistic(), fl.SquaredLp(1.0, 1.8), 1),  # a kernel call each
         *(
@@ -40,7 +41,7 @@ def automatic(problem, **options):
     ids=str,
 )
 @pytest.mark.parametrize("intercept", [0.0, pytest.param(1.0, marks=pytest.mark.slow)])
-def test_the_winner_is_a_run_of_its_own_strength(text, loss, regularizer, batch, intercept):
+def test_the_result_equals_a_run_with_the_chosen_strength(text, loss, regularizer, batch, intercept):
     X, y = text
     y = np.arange(len(y)) % 3 if loss.labels == "class" else y
     problem = fl.Problem(X, y, loss, regularizer, intercept=intercept)
@@ -52,7 +53,7 @@ def test_the_winner_is_a_run_of_its_own_strength(text, loss, regularizer, batch,
     assert chosen.iterate.state["t"] == alone.iterate.state["t"]
 
 
-def test_what_it_returns_is_the_average_of_a_suffix(text):
+def test_the_default_predictor_is_the_average_of_a_suffix(text):
     X, y = text
     chosen = automatic(fl.Problem(X, y, fl.Hinge(), fl.L2(1.0)), sampling="sequential")
     l2 = chosen.regularizer.l2
@@ -63,7 +64,7 @@ def test_what_it_returns_is_the_average_of_a_suffix(text):
 
 @pytest.mark.parametrize("predictor", ["last", "suffix"])
 @pytest.mark.parametrize("regularizer", [fl.L2(1.0), fl.SquaredLp(1.0, 1.5)], ids=str)
-def test_it_goes_on_with_the_strength_it_chose(text, predictor, regularizer):
+def test_later_passes_use_the_chosen_strength(text, predictor, regularizer):
     X, y = text
     problem = fl.Problem(X, y, fl.Logistic(), regularizer)
     options = {"predictor": predictor, "sampling": "permutation"}
@@ -75,7 +76,7 @@ def test_it_goes_on_with_the_strength_it_chose(text, predictor, regularizer):
     np.testing.assert_allclose(rest.iterate.w, straight.iterate.w, rtol=0, atol=1e-9 * np.abs(straight.iterate.w).max())
 
 
-def test_the_certificate_is_for_the_strength_chosen(text):
+def test_the_certificate_is_for_the_chosen_strength(text):
     X, y = text
     problem = fl.Problem(X, y, fl.Logistic(), fl.L2(1.0))
     result = automatic(problem, tol=1e-3, max_passes=300)
@@ -86,7 +87,7 @@ def test_the_certificate_is_for_the_strength_chosen(text):
 
 
 def test_strengths_are_multiples_of_the_regularizer_given(text):
-    """The strength given counts for nothing but the proportion of its parts."""
+    """Only the ratio of the given strengths l1 and l2 matters."""
     X, y = text
     small, large = (automatic(fl.Problem(X, y, fl.Hinge(), fl.L1L2(l1=0.01 * c, l2=c))) for c in (1e-6, 10.0))
     np.testing.assert_allclose(small.regularizer, large.regularizer)
@@ -103,7 +104,7 @@ def test_rows_of_another_scale_give_the_same_predictions(text):
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", [fl.Logistic(), fl.Hinge(), fl.Squared()], ids=str)
 @pytest.mark.parametrize("noise", [0.02, 0.3])
-def test_it_predicts_about_as_well_as_the_best_of_a_grid(loss, noise):
+def test_accuracy_is_close_to_the_best_of_a_grid(loss, noise):
     X, y = fl.datasets.make_text(12_000, n=2000, nonzeros=20, contrast=0.6, noise=noise, seed=7)
     train, test = slice(0, 8000), slice(8000, None)
     problem = fl.Problem(X[train], y[train], loss, fl.L2(1.0))
@@ -119,14 +120,14 @@ def test_it_predicts_about_as_well_as_the_best_of_a_grid(loss, noise):
 
 
 @pytest.mark.parametrize("m", [1, 2, 7, 100, 1000])
-def test_few_rows_are_ordinary(m):
+def test_few_rows_are_enough(m):
     X, y = fl.datasets.make_text(m, n=50, nonzeros=5, seed=0)
     result = automatic(fl.Problem(X, y, fl.Hinge(), fl.L2(1.0)))
     assert np.isfinite(result.w).all()
     assert np.isfinite(result.gap)
 
 
-def test_so_are_rows_of_one_class_and_rows_of_zeros(text):
+def test_rows_of_one_class_and_rows_of_zeros_are_accepted(text):
     X, _ = text
     for A, y in ((X, np.ones(X.shape[0])), (0.0 * X, np.where(np.arange(X.shape[0]) % 2, 1.0, -1.0))):
         result = automatic(fl.Problem(A, y, fl.Logistic(), fl.L2(1.0)))
@@ -134,7 +135,7 @@ def test_so_are_rows_of_one_class_and_rows_of_zeros(text):
         assert np.isfinite(result.objective)
 
 
-def test_on_a_stream_it_chooses_too(text):
+def test_a_strength_is_chosen_on_a_stream(text):
     X, y = fl.datasets.make_text(20_000, n=2000, nonzeros=20, contrast=0.6, seed=7)
     chunks = ((X[i : i + 500], y[i : i + 500]) for i in range(0, 16_000, 500))
     result = fl.minimize(fl.Stream(chunks, fl.Logistic(), fl.L2(1.0)), "pgs", strength="auto")
@@ -151,7 +152,7 @@ def test_on_a_stream_it_chooses_too(text):
     assert result.dual_objective <= fl.minimize(own, "lbfgs", tol=1e-6).objective
 
 
-def test_only_auto_is_a_word_for_it(text):
+def test_other_values_of_strength_are_refused(text):
     X, y = text
     with pytest.raises(ValueError, match=r"strength=0\.1: "):
         automatic(fl.Problem(X, y, fl.Hinge(), fl.L2(1.0)), strength=0.1)
@@ -159,7 +160,7 @@ def test_only_auto_is_a_word_for_it(text):
 
 @pytest.mark.parametrize(("m", "batch"), [(1, 1), (1, 8), (2, 1), (50, 50), (50, 64)])
 @pytest.mark.parametrize("predictor", ["auto", "last", "average", "random"])
-def test_a_race_over_very_few_batches_ends(m, batch, predictor):
+def test_a_search_over_very_few_batches_ends(m, batch, predictor):
     problem = fl.Problem(X[:m], Y[:m], fl.Logistic(), fl.L2(0.1))
     result = fl.minimize(problem, "pgs", strength="auto", tol=0.0, max_passes=2, batch=batch, predictor=predictor)
     assert np.isfinite(result.w).all()
@@ -167,7 +168,7 @@ def test_a_race_over_very_few_batches_ends(m, batch, predictor):
 
 
 @pytest.mark.parametrize("predictor", ["auto", "last", "suffix", "average"])
-def test_a_stream_that_chooses_its_strength_goes_on(predictor):
+def test_a_stream_with_a_chosen_strength_can_be_continued(predictor):
     rows = np.random.default_rng(1).standard_normal((2000, 5))
     labels = np.where(rows[:, 0] > 0.0, 1.0, -1.0)
 
@@ -181,7 +182,7 @@ def test_a_stream_that_chooses_its_strength_goes_on(predictor):
     assert 0.5 < np.linalg.norm(after.w) / np.linalg.norm(before.w) < 2.0
 
 
-def test_a_generator_goes_on_from_a_stream_that_chose_its_strength():
+def test_another_stream_continues_with_the_chosen_strength():
     def chunks(first, last):
         return ((X[i : i + 50], Y[i : i + 50]) for i in range(first, last, 50))
 
@@ -193,7 +194,7 @@ def test_a_generator_goes_on_from_a_stream_that_chose_its_strength():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", [fl.Hinge(), fl.Logistic(), fl.MulticlassHinge(), fl.Softmax()], ids=str)
-def test_the_bound_reported_is_the_best_that_alpha_gives(loss):
+def test_the_reported_bound_is_the_best_for_alpha(loss):
     y = np.arange(200) % 3 if loss.labels == "class" else Y
     problem = fl.Problem(X, y, loss, fl.L2(1.0))
     result = fl.minimize(problem, "pgs", strength="auto", tol=0.0, max_passes=1)
@@ -202,7 +203,7 @@ def test_the_bound_reported_is_the_best_that_alpha_gives(loss):
     assert result.gap <= own.gap(result.w, result.alpha) * (1.0 + 1e-9)
 
 
-def test_a_run_that_is_stopped_at_once_keeps_the_strength_chosen_before():
+def test_a_run_stopped_at_once_keeps_the_strength_of_its_start():
     problem = fl.Problem(X, Y, fl.Logistic(), fl.L2(10.0))
     first = fl.minimize(problem, "pgs", strength="auto", tol=0.0, max_passes=2)
     again = fl.minimize(problem, "pgs", strength="auto", tol=0.0, max_passes=0, start=first)
@@ -210,7 +211,7 @@ def test_a_run_that_is_stopped_at_once_keeps_the_strength_chosen_before():
     assert again.objective == pytest.approx(problem.replace(regularizer=first.regularizer).objective(again.w))
 
 
-def test_a_random_predictor_in_a_race_is_the_same_every_time():
+def test_a_random_predictor_is_reproducible_in_a_search():
     problem = fl.Problem(np.tile(X, (10, 1)), np.tile(Y, 10), fl.Logistic(), fl.SquaredLp(1.0, 1.5))
     run = {"strength": "auto", "predictor": "random", "tol": 0.0, "max_passes": 1}
     assert len({fl.minimize(problem, "pgs", threads=threads, **run).w.tobytes() for threads in (1, 2, 2, 2)}) == 1

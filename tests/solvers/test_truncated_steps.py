@@ -1,4 +1,4 @@
-"""SMIDAS and TRUNCGRAD: the compiled steps against those printed, the bounds of the theorems, and how dense the weights are."""
+"""SMIDAS and TRUNCGRAD: the compiled steps against those of the paper, the bounds of the theorems, and the sparsity of the weights."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 import fenchel as fl
-from fenchel.solvers._online.truncated_steps import ETA, WINDOW
-from fenchel.solvers.smidas import NORM, first_player, mirrored, whole_power
+from fenchel.solvers._online.truncated_steps import FIRST_WINDOW
+from fenchel.solvers.smidas import first_rule, mirrored, whole_power
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 TEXT = {"m": 120, "n": 90, "nonzeros": 8, "seed": 3}
@@ -75,7 +75,7 @@ def close(w, expected, tol=1e-9):
     [(fl.Logistic(), 1), *(pytest.param(x, k, marks=pytest.mark.slow) for x, k in [(fl.Hinge(), 7), (fl.Squared(), 1), (fl.Softmax(), 5)])],
     ids=str,
 )
-def test_a_step_is_the_printed_step(text, solver, layout, loss, k):
+def test_steps_equal_those_of_the_paper(text, solver, layout, loss, k):
     X, y = text
     y = np.arange(len(y)) % 3 if loss.labels == "class" else y
     problem = fl.Problem(X if layout == "sparse" else X.toarray(), y, loss, fl.L1(0.01))
@@ -87,7 +87,7 @@ def test_a_step_is_the_printed_step(text, solver, layout, loss, k):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_sample_weights_and_a_constant_feature(text, solver):
+def test_steps_with_sample_weights_and_an_intercept_equal_those_of_the_paper(text, solver):
     X, y = text
     s = np.random.default_rng(0).uniform(0.0, 3.0, len(y))
     problem = fl.Problem(X, y, fl.Logistic(), fl.L1(0.01), sample_weight=s, intercept=0.7)
@@ -96,14 +96,14 @@ def test_sample_weights_and_a_constant_feature(text, solver):
 
 
 @pytest.mark.parametrize("p", [2, 3, *(pytest.param(p, marks=pytest.mark.slow) for p in (2.5, 22, 63, 64, 100))])
-def test_every_p(text, p):
+def test_steps_equal_those_of_the_paper_for_every_p(text, p):
     X, y = text
     problem = fl.Problem(X, y, fl.Logistic(), fl.L1(0.01))
     close(last(problem, "smidas", eta=1.0, p=p), printed(problem, X.toarray(), 1.0, p, 3))
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_weights_are_a_start(text, solver):
+def test_weights_can_be_given_as_a_start(text, solver):
     X, y = text
     problem = fl.Problem(X, y, fl.Logistic(), fl.L1(0.01))
     w = np.random.default_rng(0).standard_normal(problem.n) * (np.arange(problem.n) % 3 > 0)
@@ -118,33 +118,34 @@ def test_weights_are_a_start(text, solver):
     [{}, {"eta": 0.5, "predictor": "random"}, pytest.param({"eta": 0.5, "predictor": "average"}, marks=pytest.mark.slow)],
     ids=str,
 )
-def test_a_result_is_a_start_that_goes_on(text, solver, options):
+def test_continuing_from_a_result_equals_an_uninterrupted_run(text, solver, options):
     problem = fl.Problem(*text, fl.Logistic(), fl.L1(0.003))
     straight = fl.minimize(problem, solver, tol=0.0, max_passes=23, **options)
     half = fl.minimize(problem, solver, tol=0.0, max_passes=12, **options)
     rest = fl.minimize(problem, solver, tol=0.0, max_passes=11, start=half, seed=9, **options)
     close(rest.iterate.w, straight.iterate.w)
-    assert rest.iterate.state["now"][ETA] == straight.iterate.state["now"][ETA]
+    assert rest.iterate.state["eta"] == straight.iterate.state["eta"]
 
 
-def test_whole_powers():
+def test_powers_by_squaring_equal_floating_point_powers():
     x = np.array([0.0, 1e-3, 0.3, 0.999, 1.0])
     for k in range(64):
         np.testing.assert_allclose([whole_power(value, k) for value in x], x**k, rtol=1e-13)
 
 
 @pytest.mark.parametrize("small", [1e-15, 1e-100, 1e-290])
-def test_when_the_largest_goes_the_others_are_still_there(small):
-    """Relative to what was the largest, every power of the rest is too small for floating point."""
-    player = first_player(1e-300, 22.0, np.zeros(3), 1.0)
-    player.shift(0, 1.0)
-    player.shift(2, small)
-    player.end()
-    assert player.now[NORM] == pytest.approx(1.0)
-    player.shift(0, -1.0)
-    player.end()
-    assert player.now[NORM] == pytest.approx(small)
-    assert player.factor() * player.raw(2) == pytest.approx(small)
+def test_small_weights_survive_when_the_largest_vanishes(small):
+    """Relative to the largest before, powers of the others underflow."""
+    rule = first_rule(1e-300, 22.0, np.zeros(3), 1.0)
+    weights = rule.weights
+    weights.shift(0, 1.0)
+    weights.shift(2, small)
+    rule.finish_step()
+    assert weights.state.norm == pytest.approx(1.0)
+    weights.shift(0, -1.0)
+    rule.finish_step()
+    assert weights.state.norm == pytest.approx(small)
+    assert weights.factor() * weights.raw(2) == pytest.approx(small)
 
 
 @pytest.mark.slow
@@ -159,7 +160,7 @@ def test_the_scale_of_the_rows_does_not_matter(text, solver, size):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_columns_of_zeros(text, solver):
+def test_columns_of_zeros_keep_zero_weights(text, solver):
     X, y = text
     wide = sp.csr_array(sp.hstack([sp.csr_array((len(y), 3)), X]))
     options = {"eta": 0.5, **({"p": 9} if solver == "smidas" else {})}
@@ -168,7 +169,7 @@ def test_columns_of_zeros(text, solver):
     assert not padded[:3].any()
 
 
-def test_a_weight_that_no_row_touches_is_shrunk_by_as_much_as_there_were_steps(text):
+def test_a_weight_that_no_row_touches_is_shrunk_once_per_step(text):
     X, y = text
     wide = sp.csr_array(sp.hstack([sp.csr_array((len(y), 3)), X]))
     problem = fl.Problem(wide, y, fl.Logistic(), fl.L1(0.01))
@@ -220,7 +221,7 @@ def mean_excess(problem, solver, best, T, seeds=12, **options):
     """E P(w_o) − P(w*), and the η that was used."""
     options = {"tol": 0.0, "max_passes": T // problem.m, "sampling": "replacement", "predictor": "random", **options}
     results = [fl.minimize(problem, solver, seed=seed, **options) for seed in range(seeds)]
-    return np.mean([problem.objective(r.iterate.w) for r in results]) - best, results[0].iterate.state["now"][ETA]
+    return np.mean([problem.objective(r.iterate.w) for r in results]) - best, results[0].iterate.state["eta"]
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -248,12 +249,12 @@ def test_theorem_3(solver, loss, case, rho):
     ],
     ids=["logistic", "hinge", "squared"],
 )
-def test_the_theorems_eta_is_that_of_the_smaller_bound(solver, loss, smaller):
+def test_the_eta_of_the_theorem_belongs_to_the_smaller_bound(solver, loss, smaller):
     problem = lasso_data(loss)
     for T, norm in [(300, 4.0), (10**6, 0.5), (10 * problem.m, problem.objective_at_zero / 0.02)]:
         given = {"norm": norm, "steps": T} if 10 * problem.m != T else {}  # the last are the defaults
         result = fl.minimize(problem, solver, tol=0.0, max_passes=1, eta="theorem", **given)
-        assert result.iterate.state["now"][ETA] == pytest.approx(smaller(Bound(problem, solver, T, norm))[1], rel=1e-9)
+        assert result.iterate.state["eta"] == pytest.approx(smaller(Bound(problem, solver, T, norm))[1], rel=1e-9)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -269,7 +270,7 @@ def test_proposition_4(solver, loss, rho):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_the_automatic_eta_is_about_the_best(solver):
+def test_the_automatic_eta_is_close_to_the_best(solver):
     X, y = fl.datasets.make_text(4000, n=2000, nonzeros=20, seed=1)
     problem = fl.Problem(X, y, fl.Logistic(), fl.L1(1e-3))
     best = fl.minimize(problem, "fista", tol=1e-6).objective
@@ -281,27 +282,27 @@ def test_the_automatic_eta_is_about_the_best(solver):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_eta_falls_where_only_noise_is_left_and_not_before(solver):
+def test_eta_decreases_only_when_progress_ends(solver):
     problem = lasso_data(fl.Logistic())
     noisy, calm = 1.0, 1e-4
     falling = fl.minimize(problem, solver, tol=0.0, max_passes=640, eta=noisy, schedule="decreasing")
     constant = fl.minimize(problem, solver, tol=0.0, max_passes=640, eta=noisy)
-    assert constant.iterate.state["now"][ETA] == noisy
-    assert noisy * WINDOW / (640 * problem.m) <= falling.iterate.state["now"][ETA] < 0.2 * noisy
+    assert constant.iterate.state["eta"] == noisy
+    assert noisy * FIRST_WINDOW / (640 * problem.m) <= falling.iterate.state["eta"] < 0.2 * noisy
     assert problem.objective(falling.iterate.w) < problem.objective(constant.iterate.w)
     slow = fl.minimize(problem, solver, tol=0.0, max_passes=40, eta=calm, schedule="decreasing")
-    assert slow.iterate.state["now"][ETA] == calm
+    assert slow.iterate.state["eta"] == calm
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_entries_read_are_counted_those_of_trials_as_well(text, solver):
+def test_entries_read_by_trials_are_counted(text, solver):
     problem = fl.Problem(*text, fl.Logistic(), fl.L1(0.003))
     plain, tried = (fl.minimize(problem, solver, tol=0.0, max_passes=5, **options) for options in ({"eta": 0.5}, {}))
     assert plain.history["accesses"].tolist() == [problem.design.nnz * k for k in plain.history["passes"]]
     assert plain.history["passes"].tolist() == tried.history["passes"].tolist()
     trials = tried.history["accesses"][1:] - plain.history["accesses"][1:]
     assert (trials == trials[0]).all()
-    runs = trials[0] / problem.design.nnz / 10  # each is nine passes over these 120 rows, and one to judge it
+    runs = trials[0] / problem.design.nnz / 10  # each is nine passes over these 120 rows, and one to evaluate it
     assert runs.is_integer()
     assert 7 <= runs <= 30
 
@@ -314,11 +315,11 @@ def test_same_seed_same_weights(text, solver):
     assert not np.array_equal(first, other)
 
 
-# ---- what they are for ----
+# ---- sparsity ----
 
 
 def noise_features(kind, m=2000):
-    """Ten features that tell the class and a thousand that do not: section 4.1."""
+    """Ten informative features and a thousand of noise: section 4.1."""
     rng = np.random.default_rng(0)
     informative = rng.standard_normal((m, 10))
     score = informative @ rng.standard_normal(10)
@@ -357,12 +358,12 @@ def test_a_stream_is_the_same_rows_in_memory(text, solver, options):
     assert read.status == "exhausted"
     close(read.w, last(fl.Problem(X, y, fl.Logistic(), fl.L1(0.003)), solver, passes=20, **options), 1e-11)
     if "schedule" in options:
-        assert read.iterate.state["now"][ETA] < noisy
+        assert read.iterate.state["eta"] < noisy
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("options", [{"eta": "auto"}, {"eta": "theorem", "norm": 5.0}, {"eta": "proposition"}], ids=str)
-def test_a_stream_is_judged_by_its_first_chunk(solver, options):
+def test_trials_on_a_stream_use_its_first_chunk(solver, options):
     X, y = fl.datasets.make_text(3000, n=200, nonzeros=10, seed=2)
     stream = fl.Stream([(X[i : i + 500], y[i : i + 500]) for i in range(0, 3000, 500)], fl.Logistic(), fl.L1(1e-3))
     result = fl.minimize(stream, solver, **options)
@@ -378,7 +379,7 @@ def test_a_stream_is_judged_by_its_first_chunk(solver, options):
 
 @fl.compiled
 class Unstated(NamedTuple):
-    """The squared loss, without a word about its slopes."""
+    """The squared loss, without its smoothness."""
 
     def value(self, z, y):
         return 0.5 * (z - y) ** 2
@@ -389,7 +390,7 @@ class Unstated(NamedTuple):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_a_users_loss(solver):
+def test_user_defined_losses_need_a_bound_for_the_theorems(solver):
     stated = lasso_data(fl.Squared())
     problem = stated.replace(loss=Unstated())
     close(last(problem, solver), last(stated, solver))
@@ -422,12 +423,12 @@ def test_a_users_loss(solver):
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
-def test_bad_options_are_told(text, solver, options, message):
+def test_invalid_options_are_refused(text, solver, options, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         fl.minimize(fl.Problem(*text, fl.Hinge(), fl.L1(0.05)), solver, **options)
 
 
-def test_bad_orders_are_told(text):
+def test_invalid_orders_are_refused(text):
     for p in (1.5, math.inf, "large", True):
         with pytest.raises(ValueError, match=re.escape(f"p={p!r}: give a number of at least 2, or leave it out")):
             fl.minimize(fl.Problem(*text, fl.Hinge(), fl.L1(0.05)), "smidas", p=p)

@@ -1,4 +1,4 @@
-"""The structured problem and every solver that takes it: one optimum, bounds that never exceed it, and refusals that say why."""
+"""The structured problem and its solvers: the same optimum, valid lower bounds, and refusals with reasons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def structured(loss, regularizer=fl.L2(0.05), **options):
     return Problem(Multiclass(), X, Y, regularizer, loss, **options)
 
 
-def takers(loss):
+def supporting_solvers(loss):
     problem = structured(loss)
     return [name for name, solver in solvers().items() if solver.refusal(problem) is None]
 
@@ -36,16 +36,16 @@ def optimum():
     return {loss: best(loss, fl.L2(0.05)) for loss in LINEAR}
 
 
-def test_who_takes_what():
+def test_which_solvers_support_which_loss():
     subgradient = {"pegasos", "adaptive", "proximal", "optimistic"}
-    assert set(takers("margin")) >= {"block-frank-wolfe", *subgradient}
-    assert set(takers("likelihood")) >= {"lbfgs", "fista", *subgradient}
-    assert "lbfgs" not in takers("margin")
-    assert "block-frank-wolfe" not in takers("likelihood")
+    assert set(supporting_solvers("margin")) >= {"block-frank-wolfe", *subgradient}
+    assert set(supporting_solvers("likelihood")) >= {"lbfgs", "fista", *subgradient}
+    assert "lbfgs" not in supporting_solvers("margin")
+    assert "block-frank-wolfe" not in supporting_solvers("likelihood")
 
 
-@pytest.mark.parametrize(("loss", "solver"), [(loss, solver) for loss in LINEAR for solver in takers(loss)])
-def test_every_solver_finds_the_optimum_and_bounds_it(loss, solver, optimum):
+@pytest.mark.parametrize(("loss", "solver"), [(loss, solver) for loss in LINEAR for solver in supporting_solvers(loss)])
+def test_every_solver_finds_the_optimum_with_valid_lower_bounds(loss, solver, optimum):
     problem = structured(loss, sample_weight=SAMPLE_WEIGHT)
     result = solve(problem, solver, tol=2e-3, max_passes=3000)
     assert result.converged, result
@@ -56,7 +56,7 @@ def test_every_solver_finds_the_optimum_and_bounds_it(loss, solver, optimum):
 
 
 @pytest.mark.parametrize("loss", LINEAR)
-def test_l1_is_for_fista(loss):
+def test_l1_with_the_likelihood_is_solved_by_fista(loss):
     problem = structured(loss, fl.L1(0.02))
     if loss == "margin":
         with pytest.raises(ValueError, match="ridge"):
@@ -68,17 +68,17 @@ def test_l1_is_for_fista(loss):
     assert result.objective == pytest.approx(reference.objective, abs=1e-4)
 
 
-def test_going_on_from_a_result_is_as_good_as_not_having_stopped():
+def test_resuming_from_a_result_equals_an_uninterrupted_run():
     problem = structured("margin")
     first = solve(problem, "block-frank-wolfe", tol=0.0, max_passes=4)
-    on = solve(problem, "block-frank-wolfe", tol=0.0, max_passes=4, start=first)
+    resumed = solve(problem, "block-frank-wolfe", tol=0.0, max_passes=4, start=first)
     whole = solve(problem, "block-frank-wolfe", tol=0.0, max_passes=8)
-    assert np.array_equal(on.iterate.w, whole.iterate.w)
-    assert on.iterate.state["mu"] == pytest.approx(whole.iterate.state["mu"])
+    assert np.array_equal(resumed.iterate.w, whole.iterate.w)
+    assert resumed.iterate.state["mu"] == pytest.approx(whole.iterate.state["mu"])
 
 
-def test_a_dual_of_one_problem_is_no_start_for_another():
-    """The dual variables of a hard problem, taken for those of an easy one, would prove a bound above its minimum."""
+def test_dual_variables_of_another_problem_are_not_reused():
+    """The dual variables of a hard problem, used for an easy one, would give a bound above its minimum."""
     hard = Problem(Multiclass(), X, np.roll(Y, 1), fl.L2(0.05), "margin")
     easy = structured("margin")
     result = solve(hard, "block-frank-wolfe", tol=0.0, max_passes=50)
@@ -96,7 +96,7 @@ def test_the_same_seed_and_threads_give_the_same_result():
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_threads_share_every_example_once(threads):
+def test_every_example_is_assigned_to_exactly_one_thread(threads):
     work = np.random.default_rng(0).random(101) * 1e6
     split = split_by_work(work, threads)
     assert np.array_equal(np.sort(np.concatenate(split)), np.arange(101))
@@ -104,32 +104,32 @@ def test_threads_share_every_example_once(threads):
     assert max(loads) - min(loads) <= work.max()
 
 
-def test_threads_change_nothing_but_rounding():
+def test_the_number_of_threads_changes_results_only_by_rounding():
     one, two = (structured("likelihood").with_threads(threads) for threads in (1, 2))
     one.work = two.work = np.full(len(X), 1e6)
     w = np.random.default_rng(4).standard_normal(one.n)
     assert one.predict(w).loss == pytest.approx(two.predict(w).loss, rel=1e-12)
-    assert one.predict(w).slope == pytest.approx(two.predict(w).slope, rel=1e-9)
+    assert one.predict(w).subgradient == pytest.approx(two.predict(w).subgradient, rel=1e-9)
 
 
-def test_refusals_name_what_would_do():
+def test_refusals_suggest_alternatives():
     with pytest.raises(ValueError, match=r"sdca needs a problem with rows.*block-frank-wolfe"):
         fl.minimize(structured("margin"), "sdca")
     with pytest.raises(ValueError, match="block-frank-wolfe needs a structured problem"):
         fl.minimize(fl.Problem(X, Y, fl.MulticlassHinge(), fl.L2(1.0)), "block-frank-wolfe")
     with pytest.raises(ValueError, match="did you mean 'margin'"):
         structured("marign")
-    with pytest.raises(TypeError, match="no structured model"):
+    with pytest.raises(TypeError, match="not a structured model"):
         Problem("chain", X, Y, fl.L2(1.0))
 
 
-def test_scores_that_are_no_numbers_read_no_foreign_memory():
+def test_nan_weights_are_decoded_to_valid_classes():
     problem = Problem(Multiclass(), np.eye(3), ["a", "b", "a"], fl.L2(0.1))
     assert not np.isfinite(problem.objective(np.full(6, np.nan)))
     assert problem.decode(np.full(6, np.nan)) == ["a", "a", "a"]
 
 
-def test_a_bound_is_never_below_the_smallest_penalty():
+def test_lower_bounds_are_at_least_the_smallest_penalty():
     problem = Problem(Chain(), [[["a"], ["b"]]] * 2, [["X", "Y"]] * 2, fl.L2(1e-9), "likelihood")
     result = solve(problem, "lbfgs", max_passes=1, tol=1e-9)
     assert (result.history["dual_objective"] >= 0.0).all()

@@ -1,9 +1,9 @@
 """The command line: ``fenchel``.
 
-One file a command, with a function ``command`` whose docstring is its help and holds an example that a test runs. A new command is a
-file here and a line in ``COMMANDS``; a group of commands is a file with a ``typer.Typer`` and a line in ``GROUPS``. What commands
-share: :mod:`options <fenchel.cli.options>`, :mod:`inputs <fenchel.cli.inputs>`, :mod:`screen <fenchel.cli.screen>` and
-:mod:`exits <fenchel.cli.exits>`. What takes long to import is imported inside the functions, so that ``--help`` does not wait for it.
+Each command is one file with a function ``command``; its docstring is the help text and contains an example that a test runs. To add a
+command, add a file here and a line in ``COMMANDS``; a group of commands is a file with a ``typer.Typer`` and a line in ``GROUPS``. Code
+that commands share is in :mod:`options <fenchel.cli.options>`, :mod:`inputs <fenchel.cli.inputs>`, :mod:`screen <fenchel.cli.screen>`
+and :mod:`exits <fenchel.cli.exits>`. Slow imports are inside the functions, so that ``--help`` is fast.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog=exits.MEANING)
+@app.callback(epilog=exits.EXIT_CODES)
 def main(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error: fenchel --debug train ...")] = False,
 ) -> None:
-    """Convex regularized learning at scale, with a certificate on every answer."""
+    """Convex regularized learning at scale, with a certificate for every result."""

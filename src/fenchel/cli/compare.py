@@ -1,4 +1,4 @@
-"""``fenchel compare``: several solvers on one problem, side by side."""
+"""``fenchel compare``: run several solvers on one problem."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from rich.table import Table
 
 from fenchel.cli import options as opt
 from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED
-from fenchel.cli.screen import err, out, print_json, say, table
+from fenchel.cli.screen import err, out, print_json, print_message, table
 from fenchel.core.errors import InputError
 
-SMALL = 300  # rows of the run that compiles a solver's kernels before its time counts
+WARM_UP_ROWS = 300  # rows of the untimed run that compiles a solver's kernels
 KEYS = ("passes", "seconds", "objective", "dual_objective", "gap")
 
 
 def command(
     data: opt.Data,
-    solvers: Annotated[str | None, typer.Option(help="Names with commas between; by default all that can take the problem.")] = None,
+    solvers: Annotated[str | None, typer.Option(help="Names separated by commas; by default all solvers that support the problem.")] = None,
     task: opt.Task = "auto",
     loss: opt.Loss = None,
     penalty: opt.Penalty = "l2",
@@ -48,12 +48,12 @@ def command(
 ) -> None:
     """Run several solvers on one problem and compare their certified gaps.
 
-    The intercept is the weight of a constant feature of value 1, penalised like any other, for all solvers can take that. Kernels are
-    compiled before the clock starts. The exit code is 0 if at least one solver is certified to the tolerance, 3 if none is, and 130 after
-    Ctrl-C, with what the solvers before it have found.
+    The intercept is the weight of a constant feature of value 1 and is penalised like any other weight, because every solver supports
+    that. Kernels are compiled before the clock starts. The exit code is 0 if at least one solver is certified to the tolerance, 3 if none
+    is, and 130 after Ctrl-C; the results of the solvers that have finished are then still printed.
 
     Keys of --json: rows, features, loss, penalty, tol, intercept, interrupted, refused (by solver, with the reason), plot, and runs, a
-    list of solver, passes, seconds, objective, dual_objective, gap, converged, status; the fastest to the tolerance first.
+    list of solver, passes, seconds, objective, dual_objective, gap, converged, status; the fastest to reach the tolerance comes first.
 
     Example: fenchel compare train.svm --solvers sdca,lbfgs --loss logistic --time-limit 5
     """
@@ -62,13 +62,13 @@ def command(
 
     if plot is not None:
         plots.check_file(plot)
-    rows = inputs.to_learn_from(data, inputs.TableOptions(target, features, drop, missing, sample_weight, format))
+    rows = inputs.read_training_rows(data, inputs.TableOptions(target, features, drop, missing, sample_weight, format))
     labels = formulation.labels_and_loss(inputs.task_of(task, data, rows.y), loss, rows.y)
     regularizer = formulation.penalty_of(penalty, strength, l1_ratio, p)
     problem = Problem(rows.X, labels.y, labels.loss, regularizer, sample_weight=rows.sample_weight, intercept=1.0)
-    able, refused = _sorted_out(problem, solvers)
+    supported, refused = _split_by_support(problem, solvers)
     limits = {"tol": tol, "max_passes": max_passes, "time_limit": time_limit or None, "seed": seed, "threads": threads}
-    results, interrupted = _run_all(problem, able, limits)
+    results, interrupted = _run_all(problem, supported, limits)
     if not results:
         raise KeyboardInterrupt
     order = sorted(
@@ -83,17 +83,17 @@ def command(
     else:
         out().print(_table([(name, results[name], _ending(results[name])) for name in order]))
         out().print(f"Certified: a gap of at most {tol:g} of the objective at w = 0.", markup=False)
-        out().print("The intercept is penalised like any other weight, for that is a problem that every solver can take.", markup=False)
+        out().print("The intercept is penalised like any other weight, because every solver supports that.", markup=False)
         for name, reason in refused.items():
             out().print(f"{name} needs {reason}.", markup=False)
     if interrupted:
-        say(f"Interrupted: {', '.join(name for name in able if name not in results)} did not finish.")
+        print_message(f"Interrupted: {', '.join(name for name in supported if name not in results)} did not finish.")
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(DONE if tol == 0.0 or any(result.converged for result in results.values()) else NOT_CERTIFIED)
 
 
-def _sorted_out(problem: Any, wanted: str | None) -> tuple[list[str], dict[str, str]]:
-    """The solvers that can take the problem, and why others can't."""
+def _split_by_support(problem: Any, wanted: str | None) -> tuple[list[str], dict[str, str]]:
+    """The solvers that support the problem, and for each of the others the reason why it does not."""
     from fenchel.core.messages import near
     from fenchel.solvers import solvers
 
@@ -104,17 +104,17 @@ def _sorted_out(problem: Any, wanted: str | None) -> tuple[list[str], dict[str, 
             raise InputError(f"There is no solver {name!r}: {near(name, known)}")
     reasons = {name: known[name].refusal(problem) for name in names}
     refused = {name: reason for name, reason in reasons.items() if reason is not None}
-    able = [name for name in names if name not in refused]
-    if not able:
+    supported = [name for name in names if name not in refused]
+    if not supported:
         raise InputError(
-            "No solver can take this problem: " + "; ".join(f"{name} needs {reason}" for name, reason in refused.items()) + "."
+            "No solver supports this problem: " + "; ".join(f"{name} needs {reason}" for name, reason in refused.items()) + "."
         )
-    return able, refused
+    return supported, refused
 
 
 def _run_all(problem: Any, names: list[str], limits: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Run one after the other, and show what is known of each meanwhile; the results, and whether an interrupt kept others away."""
-    small = problem.on_rows(_few_rows(problem))
+    """Run the solvers one after another and show their progress; the results, and whether an interrupt prevented some of the runs."""
+    small = problem.on_rows(_warm_up_rows(problem))
     done: dict[str, Any] = {}
     with _live(names) as show, contextlib.suppress(KeyboardInterrupt):
         for name in names:
@@ -127,7 +127,7 @@ def _run_all(problem: Any, names: list[str], limits: dict[str, Any]) -> tuple[di
 
 
 def _uninterrupted(problem: Any, name: str, **options: Any) -> Any:
-    """The result, unless an interrupt ended it early."""
+    """Solve; raise KeyboardInterrupt if an interrupt ended the run early."""
     from fenchel.driver import solve
 
     result = solve(problem, name, **options)
@@ -136,15 +136,15 @@ def _uninterrupted(problem: Any, name: str, **options: Any) -> Any:
     return result
 
 
-def _few_rows(problem: Any) -> np.ndarray:
-    """Some rows, with one of each class among them."""
-    first = np.unique(problem.y, return_index=True)[1][:SMALL] if problem.labels != "real" else np.zeros(0, dtype=np.int64)
-    return np.unique(np.concatenate([first, np.arange(min(SMALL, problem.m))]))
+def _warm_up_rows(problem: Any) -> np.ndarray:
+    """The first rows, and at least one row of each class."""
+    first = np.unique(problem.y, return_index=True)[1][:WARM_UP_ROWS] if problem.labels != "real" else np.zeros(0, dtype=np.int64)
+    return np.unique(np.concatenate([first, np.arange(min(WARM_UP_ROWS, problem.m))]))
 
 
 @contextlib.contextmanager
 def _live(names: list[str]) -> Iterator[Any]:
-    """A function that shows results, and where the solver that runs stands; it does nothing without a terminal."""
+    """A function that shows the results so far and the progress of the running solver; it does nothing without a terminal."""
     if not sys.stderr.isatty():
         yield lambda done, running, evaluation: None
         return
@@ -153,10 +153,10 @@ def _live(names: list[str]) -> Iterator[Any]:
     with Live(console=err(), transient=True, auto_refresh=False) as live:
 
         def show(done: dict[str, Any], running: str, evaluation: Any) -> None:
-            lines = [(name, done[name], _ending(done[name])) for name in names if name in done]
-            lines += [(running, evaluation, "running" if evaluation is not None else "compiling")]
+            rows = [(name, done[name], _ending(done[name])) for name in names if name in done]
+            rows += [(running, evaluation, "running" if evaluation is not None else "compiling")]
             waiting = names[names.index(running) + 1 :]
-            live.update(_table([*lines, *((name, None, "waiting") for name in waiting)]), refresh=True)
+            live.update(_table([*rows, *((name, None, "waiting") for name in waiting)]), refresh=True)
 
         yield show
 
@@ -170,9 +170,9 @@ def _ending(result: Any) -> str:
     return "certified" if result.converged else result.status.replace("_", " ")
 
 
-def _table(lines: list[tuple[str, Any, str]]) -> Table:
+def _table(rows: list[tuple[str, Any, str]]) -> Table:
     shown = table(["solver"], ["passes", "seconds", "objective", "gap"], [""])
-    for name, run, note in lines:
+    for name, run, note in rows:
         cells = ("", "", "", "")
         if run is not None:
             gap = f"{run.gap:.1e}" if math.isfinite(run.gap) else "none"

@@ -1,4 +1,4 @@
-"""``fenchel convert``: data from one format to another."""
+"""``fenchel convert``: convert data from one format to another."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ import numpy as np
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.screen import label, say
+from fenchel.cli.screen import label, print_message
 
 
 def command(
     data: opt.Data,
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: its ending tells the format.", show_default=False)],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; its ending determines the format.", show_default=False)],
     target: opt.Target = None,
     features: opt.Features = None,
     drop: opt.Drop = None,
     missing: opt.Missing = None,
     sample_weight: opt.SampleWeight = None,
     format: opt.Format = None,
-    to: Annotated[str | None, typer.Option(help="csv, tsv, parquet, npz or svmlight, where the ending of OUT does not tell.")] = None,
+    to: Annotated[
+        str | None, typer.Option(help="csv, tsv, parquet, npz or svmlight, if the ending of OUT does not determine the format.")
+    ] = None,
 ) -> None:
-    """Convert data between svmlight text, .csv, .tsv, .parquet and .npz; .gz, .bz2 and .xz are compressed on the way.
+    """Convert data between svmlight text, .csv, .tsv, .parquet and .npz; output that ends in .gz, .bz2 or .xz is compressed.
 
-    Text in tables becomes one column for each category. Svmlight text has no place for labels that are text: classes become 0, 1, 2 and
-    so on in the order of their names.
+    A text column of a table becomes one column per category. Svmlight text cannot hold labels that are text: classes are written as 0, 1,
+    2 and so on, in the alphabetical order of their names.
 
     Example: fenchel convert train.csv numbers.svm
 
@@ -45,6 +47,6 @@ def command(
     if rows.y is not None and rows.y.dtype.kind in "UO" and written == "svmlight":
         classes, codes = np.unique(rows.y, return_inverse=True)
         rows = replace(rows, y=codes)
-        say("Classes: " + ", ".join(f"{k} is {label(name)}" for k, name in enumerate(classes)) + ".")
+        print_message("Classes: " + ", ".join(f"{k} is {label(name)}" for k, name in enumerate(classes)) + ".")
     write(output, rows, format=written)
-    say(f"Wrote {output}: {counted(len(rows), 'row')}, {counted(rows.X.shape[1], 'feature')}.")
+    print_message(f"Wrote {output}: {counted(len(rows), 'row')}, {counted(rows.X.shape[1], 'feature')}.")

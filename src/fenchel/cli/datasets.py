@@ -1,4 +1,4 @@
-"""``fenchel datasets``: data sets by name, and made-up ones."""
+"""``fenchel datasets``: named data sets and generated ones."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ import numpy as np
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.screen import out, print_json, say, table
+from fenchel.cli.screen import out, print_json, print_message, table
 from fenchel.core.errors import Argument, InputError
 
 KINDS = ("gaussians", "ranking", "rna", "sequences", "text", "wide")
 NO_FEATURES = ("rna",)
-USUAL = {"text": {"nonzeros": 75}, "wide": {"nonzeros": 50, "informative": 20}}  # which fewer columns have no room for
+# The generators' defaults, which are reduced if there are fewer columns.
+DEFAULT_COUNTS = {"text": {"nonzeros": 75}, "wide": {"nonzeros": 50, "informative": 20}}
 
-app = typer.Typer(help="Data sets by name: list them, fetch them, or make up new ones.", no_args_is_help=True)
+app = typer.Typer(help="Named data sets: list them, fetch them, or generate new ones.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_sets(
-    terms: Annotated[bool, typer.Option("--terms", help="The terms of use as well.")] = False,
+    terms: Annotated[bool, typer.Option("--terms", help="Show the terms of use as well.")] = False,
     as_json: opt.Json = False,
 ) -> None:
-    """List the data sets that are known by name, and where they are.
+    """List the named data sets and where they are.
 
-    They are looked for in the folders that FENCHEL_DATA names, then among earlier downloads.
+    They are searched for in the folders listed in FENCHEL_DATA, then among earlier downloads.
 
     Keys of --json: datasets, a list of name, split, task, rows, features, classes, where, source, terms, about.
 
@@ -43,17 +44,17 @@ def list_sets(
     for listing in known:
         name = listing.name if listing.split == "train" else f"{listing.name}:{listing.split}"
         sizes = ("" if size is None else f"{size:,}" for size in (listing.rows, listing.features, listing.classes))
-        where = str(listing.where) if listing.where else "to be downloaded" if listing.source else "not at hand"
+        where = str(listing.where) if listing.where else "to be downloaded" if listing.source else "not available"
         shown.add_row(name, listing.task, *sizes, where, *([listing.terms] if terms else []))
     out().print(shown)
 
 
 @app.command()
 def fetch(
-    name: Annotated[str, typer.Argument(help="A name of fenchel datasets list, such as a9a or a9a:test.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="A name that fenchel datasets list shows, such as a9a or a9a:test.", show_default=False)],
     as_json: opt.Json = False,
 ) -> None:
-    """Download a data set, unless it is at hand, and print where it is.
+    """Download a data set, unless it is already on this machine, and print its path.
 
     Keys of --json: name, split, path.
 
@@ -73,14 +74,16 @@ def fetch(
 def make(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="text, gaussians, wide, ranking, sequences or rna.", show_default=False)],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
-    rows: Annotated[int, typer.Option(min=1, help="Rows; queries of ranking, sentences of sequences, molecules of rna.")] = 1000,
-    features: Annotated[int | None, typer.Option(min=1, help="Columns, or words; by default as many as the kind usually has.")] = None,
+    rows: Annotated[
+        int, typer.Option(min=1, help="Number of rows; for ranking, of queries; for sequences, of sentences; for rna, of molecules.")
+    ] = 1000,
+    features: Annotated[int | None, typer.Option(min=1, help="Number of columns, or of words; by default that of the generator.")] = None,
     seed: opt.Seed = 0,
 ) -> None:
-    """Make up data: text and gaussians to classify, wide to regress on, ranking, sequences to tag, and rna to fold.
+    """Generate data: text and gaussians for classification, wide for regression, ranking, sequences for tagging, and rna for folding.
 
-    The ending of OUT tells the format: svmlight text, .csv, .parquet or .npz (ranking: not tables). Sequences are written as lines of
-    a token and its tag with an empty line between sentences, rna as three lines each: name, bases, and pairs as brackets.
+    The ending of OUT determines the format: svmlight text, .csv, .parquet or .npz (ranking: not tables). Sequences are written with one
+    token and its tag per line and an empty line between sentences; rna as three lines per molecule: name, bases, and pairs as brackets.
 
     Example: fenchel datasets make text made.svm --rows 500 --features 1000
     """
@@ -98,7 +101,7 @@ def make(
         _write_sequences(output, *datasets.make_sequences(rows, **({"words": features} if features else {}), seed=seed))
     else:
         _write_matrix(output, kind, rows, features, seed)
-    say(f"Wrote {output}.")
+    print_message(f"Wrote {output}.")
 
 
 def _write_matrix(output: Path, kind: str, rows: int, features: int | None, seed: int) -> None:
@@ -110,7 +113,7 @@ def _write_matrix(output: Path, kind: str, rows: int, features: int | None, seed
         datasets.write(output, datasets.Data(X, y, qid=qid))
         return
     makers: dict[str, Any] = {"text": datasets.make_text, "gaussians": datasets.make_gaussians, "wide": datasets.make_wide}
-    few = {name: min(count, features) for name, count in USUAL.get(kind, {}).items()} if features is not None else {}
+    few = {name: min(count, features) for name, count in DEFAULT_COUNTS.get(kind, {}).items()} if features is not None else {}
     X, y = makers[kind](rows, **n, **few, seed=seed)[:2]
     datasets.write(output, datasets.Data(X, y))
 
@@ -121,7 +124,7 @@ def _write_rna(output: Path, sequences: list[str], structures: list[str]) -> Non
 
 
 def _write_sequences(output: Path, X: Any, tags: np.ndarray, sentence: np.ndarray) -> None:
-    """The first column of a row is its word; the last one of all says whether it opens a sentence."""
+    """Write one line per row: the first column of a row is its word; the very last column only marks the start of a sentence."""
     words = X.indices[X.indptr[:-1]]
     lines = []
     for t, (word, tag) in enumerate(zip(words.tolist(), tags.tolist(), strict=True)):

@@ -1,4 +1,4 @@
-"""``fenchel evaluate``: how good a model is on rows with known labels."""
+"""``fenchel evaluate``: evaluate a model on rows with known labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fenchel.cli.screen import out, print_facts, print_json, shown_path, table
 from fenchel.core.errors import InputError
 
 SHARES = ("accuracy", "error")
-MOST_CLASSES = 30  # in the table; --json has them all
+MOST_CLASSES = 30  # shown in the table; --json lists all of them
 
 
 def command(
@@ -22,30 +22,30 @@ def command(
     plot: opt.Plot = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Judge a model on rows with known labels.
+    """Evaluate a model on rows with known labels.
 
-    Classes: accuracy, error, log loss where there are probabilities, the area under the ROC curve of two classes, and precision, recall
-    and F1 of each. Numbers: RMSE, MAE and R². The figure is a ROC curve, a table of confusions, or predictions against labels.
+    Classification: accuracy, error, log loss if the model gives probabilities, the area under the ROC curve for two classes, and precision,
+    recall and F1 of each class. Regression: RMSE, MAE and R². The figure is a ROC curve, a confusion matrix, or predictions against labels.
 
     Keys of --json: task, rows, accuracy, error, log_loss, auc, classes, unknown_classes; or rmse, mae, r2; mean_loss, plot.
 
     Example: fenchel evaluate cars.fenchel test.csv
     """
     from fenchel import plots
-    from fenchel.cli.figures import judgement
-    from fenchel.cli.inputs import TableOptions, as_model_expects, load_linear_model
+    from fenchel.cli.figures import evaluation_figure
+    from fenchel.cli.inputs import TableOptions, load_linear_model, read_for_model
     from fenchel.cli.model_scores import is_classifier, mean_loss, scores
 
     if plot is not None:
         plots.check_file(plot)
     estimator = load_linear_model(model, data)
-    rows = as_model_expects(estimator, data, TableOptions(target=target, format=format))
+    rows = read_for_model(estimator, data, TableOptions(target=target, format=format))
     if rows.y is None:
-        raise InputError(f"{data} has no labels to judge by: give rows with the target column.")
+        raise InputError(f"{data} has no labels to evaluate the model on: give rows with the target column.")
     found = {"task": "classify" if is_classifier(estimator) else "regress", **scores(estimator, rows.X, rows.y)}
     found |= {"mean_loss": mean_loss(estimator, rows.X, rows.y), "plot": plot}
     if plot is not None:
-        plots.save(judgement(estimator, rows.X, rows.y), plot)
+        plots.save(evaluation_figure(estimator, rows.X, rows.y), plot)
     if as_json:
         print_json(found)
     else:
@@ -65,4 +65,4 @@ def _report(found: dict[str, Any]) -> None:
         shown.add_row(escape(str(row["class"])), *(f"{row[name]:.4f}" for name in ("precision", "recall", "f1")), f"{row['rows']:,}")
     out().print(shown)
     if len(found["classes"]) > MOST_CLASSES:
-        out().print(f"... and {len(found['classes']) - MOST_CLASSES} classes more; --json has them all.")
+        out().print(f"... and {len(found['classes']) - MOST_CLASSES} more classes; --json lists all of them.")

@@ -1,4 +1,4 @@
-"""How commands end: what the exit codes mean, and errors and warnings as single lines on standard error, in the shell's own terms."""
+"""How commands end: exit codes, and errors and warnings as single lines on standard error that name options as the shell spells them."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from fenchel.core.errors import Argument, InputError, Worded
+from fenchel.core.errors import Argument, InputError, MessageWithArguments
 
 DONE, INTERNAL, BAD_INPUT, NOT_CERTIFIED, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
-MEANING = (
+EXIT_CODES = (
     "Exit codes: 0 done, and certified to the tolerance; 1 an error in fenchel itself; 2 bad input or usage; "
-    "3 stopped before the tolerance, the model is written (compare: no solver got there); "
-    "130 interrupted, what there is so far is written."
+    "3 stopped before the tolerance, the model is written (compare: no solver reached it); "
+    "130 interrupted, the best model so far is written."
 )
-OTHER_NAMES = {"n_strengths": "strengths", "random_state": "seed", "n_jobs": "threads"}  # options that Python calls otherwise
-LEFT_OUT = (DeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)  # warnings that are meant for programmers
-AGAIN = 0.02  # seconds until a lost interrupt is sent once more
-COMMAND = "fenchel.command"  # where a context remembers the command that runs
+OTHER_NAMES = {"n_strengths": "strengths", "random_state": "seed", "n_jobs": "threads"}  # options that have another name in Python
+HIDDEN = (DeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)  # warnings meant for programmers
+RESEND_DELAY = 0.02  # seconds until a lost interrupt is sent again
+COMMAND = "fenchel.command"  # the key in ctx.meta of the running command
 
 
 class Group(TyperGroup):
-    """A group that remembers which of its commands runs, for errors and warnings to speak of its options."""
+    """A group that stores which of its commands runs, so that errors and warnings can name the options of that command."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the arguments name."""
@@ -40,27 +40,28 @@ class Group(TyperGroup):
 
 
 class RootGroup(Group):
-    """All commands, with what goes wrong in any of them told in a sentence."""
+    """The root group, which reports every error of a command in one sentence."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        with _warnings_as_lines(ctx), interrupts_kept():
+        with _warnings_as_lines(ctx), resend_lost_interrupts():
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
                 typer.echo("Interrupted.", err=True)
                 raise typer.Exit(INTERRUPTED) from None
             except BrokenPipeError:
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains as it flushes at its end
+                # Without this Python reports an error when it flushes stdout at exit.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 raise typer.Exit(BROKEN_PIPE) from None
             except Exception as error:
                 if type(error).__module__.partition(".")[0] in ("typer", "click"):
                     raise
-                raise typer.Exit(_reported(error, ctx)) from None
+                raise typer.Exit(_report(error, ctx)) from None
 
 
-def _reported(error: Exception, ctx: Any) -> int:
-    """Say what is wrong; the exit code."""
+def _report(error: Exception, ctx: Any) -> int:
+    """Print the error and return the exit code."""
     debug = bool(ctx.params.get("debug"))
     if debug:
         traceback.print_exception(error)
@@ -73,7 +74,7 @@ def _reported(error: Exception, ctx: Any) -> int:
 
 
 def is_about_input(error: Exception) -> bool:
-    """Whether the error is about what the user gave: by its class, or raised by scikit-learn's checks of data."""
+    """Whether the error is about the user's input: decided by its class, or because scikit-learn's data checks raised it."""
     if isinstance(error, (InputError, OSError)):
         return True
     trace = error.__traceback__
@@ -84,9 +85,9 @@ def is_about_input(error: Exception) -> bool:
 
 
 def sentence(message: Exception | Warning, command: Any) -> str:
-    """An error or a warning on one line, its arguments as options of the command where it has them."""
-    if isinstance(message, Worded):
-        text = message.worded(lambda argument: in_shell(argument, command))
+    """An error or a warning on one line, with its arguments written as options of the command if the command has them."""
+    if isinstance(message, MessageWithArguments):
+        text = message.formatted(lambda argument: in_shell(argument, command))
     elif isinstance(message, OSError) and message.strerror and message.filename is not None:
         text = f"{message.filename}: {message.strerror}."
     else:
@@ -95,7 +96,7 @@ def sentence(message: Exception | Warning, command: Any) -> str:
 
 
 def in_shell(argument: Argument, command: Any) -> str:
-    """An argument as the option of the command that stands for it; as Python writes it if there is none.
+    """An argument written as the corresponding option of the command; as in Python if there is none.
 
     >>> from typer.main import get_command
     >>> app = typer.Typer()
@@ -122,12 +123,12 @@ def in_shell(argument: Argument, command: Any) -> str:
 
 @contextlib.contextmanager
 def _warnings_as_lines(ctx: Any) -> Iterator[None]:
-    """Warnings of fenchel and scikit-learn as lines of their own, each once; those meant for programmers are left out."""
+    """Print each warning once, on one line; warnings meant for programmers are not shown."""
     shown = set()
 
     def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
         line = sentence(message, ctx.meta.get(COMMAND))
-        if line not in shown and not issubclass(category, LEFT_OUT):
+        if line not in shown and not issubclass(category, HIDDEN):
             shown.add(line)
             typer.echo(f"Warning: {line}", err=True)
 
@@ -138,18 +139,18 @@ def _warnings_as_lines(ctx: Any) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def interrupts_kept() -> Iterator[None]:
-    """Send Ctrl-C again where it was lost: while kernels compile, most of the time is spent in callbacks that can't raise anything."""
-    usual = sys.unraisablehook
+def resend_lost_interrupts() -> Iterator[None]:
+    """Send Ctrl-C again if it was lost: while kernels compile, most of the time is spent in callbacks that cannot raise exceptions."""
+    previous = sys.unraisablehook
 
-    def again(lost: Any) -> None:
+    def resend(lost: Any) -> None:
         if issubclass(lost.exc_type, KeyboardInterrupt):
-            threading.Timer(AGAIN, _thread.interrupt_main).start()
+            threading.Timer(RESEND_DELAY, _thread.interrupt_main).start()
         else:
-            usual(lost)
+            previous(lost)
 
-    sys.unraisablehook = again
+    sys.unraisablehook = resend
     try:
         yield
     finally:
-        sys.unraisablehook = usual
+        sys.unraisablehook = previous

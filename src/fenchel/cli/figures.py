@@ -1,4 +1,4 @@
-"""A figure of how good predictions are: the ROC curve of two classes, the confusions of several, or numbers against numbers."""
+"""The figure of ``fenchel evaluate``: a ROC curve for two classes, a confusion matrix for more, or predictions against labels."""
 
 from __future__ import annotations
 
@@ -6,50 +6,51 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.cli.model_scores import comparable, is_classifier
+from fenchel.cli.model_scores import is_classifier, labels_as_classes
 from fenchel.cli.screen import label
 from fenchel.core.errors import InputError
-from fenchel.plots.canvas import COLOURS, QUIET, panels
+from fenchel.plots.canvas import COLOURS, GREY, panels
 
-NAMED = 20  # classes that have room for their names
+NAMED = 20  # number of classes up to which there is room for their names
 
 
-def judgement(model: Any, X: Any, y: np.ndarray) -> Any:
-    """The axes of the figure that fits the model."""
+def evaluation_figure(model: Any, X: Any, y: np.ndarray) -> Any:
+    """Draw the figure for this kind of model; the axes."""
     [axes] = panels(1)
     if not is_classifier(model):
-        return _numbers(axes, y, model.predict(X))
-    y = comparable(model, y)
-    return _curve(axes, model, X, y) if len(model.classes_) == 2 else _confusions(axes, model, X, y)
+        return _draw_predictions(axes, y, model.predict(X))
+    y = labels_as_classes(model, y)
+    draw = _draw_roc_curve if len(model.classes_) == 2 else _draw_confusion_matrix
+    return draw(axes, model, X, y)
 
 
-def _numbers(axes: Any, y: np.ndarray, predicted: np.ndarray) -> Any:
+def _draw_predictions(axes: Any, y: np.ndarray, predicted: np.ndarray) -> Any:
     ends = [min(y.min(), predicted.min()), max(y.max(), predicted.max())]
-    axes.plot(ends, ends, color=QUIET, linestyle=":")
+    axes.plot(ends, ends, color=GREY, linestyle=":")
     axes.plot(y, predicted, ".", color=COLOURS[0], markersize=3, alpha=0.5)
     axes.set(xlabel="label", ylabel="prediction")
     return axes
 
 
-def _curve(axes: Any, model: Any, X: Any, y: np.ndarray) -> Any:
+def _draw_roc_curve(axes: Any, model: Any, X: Any, y: np.ndarray) -> Any:
     from sklearn.metrics import roc_curve
 
     positive = y == model.classes_[1]
     if positive.all() or not positive.any():
-        raise InputError("All rows are of one class, which gives no ROC curve: leave --plot out, or give rows of both.")
+        raise InputError("All rows belong to one class, so there is no ROC curve: leave --plot out, or give rows of both classes.")
     wrong, right, _ = roc_curve(positive, model.decision_function(X))
-    axes.plot([0, 1], [0, 1], color=QUIET, linestyle=":")
+    axes.plot([0, 1], [0, 1], color=GREY, linestyle=":")
     axes.plot(wrong, right, color=COLOURS[0])
-    axes.set(xlabel=f"share of the others taken for {label(model.classes_[1])}", ylabel=f"share of {label(model.classes_[1])} found")
+    axes.set(xlabel=f"false positive rate of {label(model.classes_[1])}", ylabel=f"true positive rate of {label(model.classes_[1])}")
     return axes
 
 
-def _confusions(axes: Any, model: Any, X: Any, y: np.ndarray) -> Any:
+def _draw_confusion_matrix(axes: Any, model: Any, X: Any, y: np.ndarray) -> Any:
     from sklearn.metrics import confusion_matrix
 
     shares = confusion_matrix(y, model.predict(X), labels=model.classes_, normalize="true")
     image = axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
-    axes.figure.colorbar(image, ax=axes, label="share of the rows of a class")
+    axes.figure.colorbar(image, ax=axes, label="share of the rows of the class")
     axes.set(xlabel="prediction", ylabel="label")
     if len(model.classes_) <= NAMED:
         names = [str(label(value)) for value in model.classes_]

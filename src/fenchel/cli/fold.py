@@ -1,4 +1,4 @@
-"""``fenchel fold``: the secondary structure of RNA."""
+"""``fenchel fold``: predict the secondary structure of RNA."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import typer
 from fenchel.cli import options as opt
 from fenchel.cli import training
 from fenchel.cli.screen import print_json
-from fenchel.cli.structured_models import located, model_of, print_scores, train, write_text
+from fenchel.cli.structured_models import load_model_of_kind, print_scores, resolve_path, train, write_text
 from fenchel.core.errors import InputError
 
 BASES = set("ACGTUN")
-app = typer.Typer(help="Learn to fold RNA, and fold it.", no_args_is_help=True)
+app = typer.Typer(help="Train and use models of RNA secondary structure.", no_args_is_help=True)
 Rna = Annotated[
     str,
     typer.Argument(
@@ -25,7 +25,7 @@ Rna = Annotated[
 ]
 Sequences = Annotated[
     str,
-    typer.Argument(metavar="DATA", help="FASTA, dot-bracket or .bpseq files; or a sequence itself, such as GGGAAACCC.", show_default=False),
+    typer.Argument(metavar="DATA", help="A FASTA, dot-bracket or .bpseq file; or a sequence, such as GGGAAACCC.", show_default=False),
 ]
 
 
@@ -33,9 +33,11 @@ Sequences = Annotated[
 def train_folder(
     data: Rna,
     model: opt.ModelOut,
-    loss: Annotated[str, typer.Option(help="likelihood, which gives probabilities of pairs, or margin.")] = "likelihood",
+    loss: Annotated[str, typer.Option(help="likelihood, which gives base-pair probabilities, or margin.")] = "likelihood",
     l2: opt.UsualL2 = None,
-    gamma: Annotated[float, typer.Option(help="What a pair counts against unpaired bases when folding: the larger, the more pairs.")] = 6.0,
+    gamma: Annotated[
+        float, typer.Option(help="The weight of pairs relative to unpaired bases when folding; a larger value gives more pairs.")
+    ] = 6.0,
     solver: opt.Solver = "auto",
     tol: opt.Tol = 1e-2,
     max_passes: opt.MaxPasses = 300.0,
@@ -46,7 +48,7 @@ def train_folder(
     quiet: opt.Quiet = False,
     progress: opt.Progress = None,
 ) -> None:
-    """Learn to fold from RNA with known structures.
+    """Train a folding model on RNA with known structures.
 
     Keys of --json: sequences, bases, weights, loss, l2, objective, dual_objective, gap, converged, solver, tol, passes, interrupted,
     seconds, model.
@@ -57,14 +59,14 @@ def train_folder(
     from fenchel.core.atomic_files import checked_place
 
     checked_place(model, data)
-    records = fl.datasets.read_rna(located(data))
+    records = fl.datasets.read_rna(resolve_path(data))
     limits = training.limits(solver, tol, max_passes, time_limit, seed, threads)
     shown = int(training.is_progress_shown(progress, quiet))
     estimator = fl.RnaFolder(loss, l2=l2, gamma=gamma, **limits, verbose=shown)
     sequences, structures = [record.sequence for record in records], [record.structure for record in records]
-    bare = next((record.name for record in records if not record.structure), None)
-    if bare is not None:
-        raise InputError(f"{data}: {bare} has no structure to learn from: give a dot-bracket or .bpseq file.")
+    without_structure = next((record.name for record in records if not record.structure), None)
+    if without_structure is not None:
+        raise InputError(f"{data}: {without_structure} has no structure to train on: give a dot-bracket or .bpseq file.")
     counts = {"sequences": len(sequences), "bases": sum(map(len, sequences))}
     train(estimator, lambda: estimator.fit(sequences, structures), counts, model, as_json, quiet)
 
@@ -74,14 +76,16 @@ def predict(
     model: opt.Model,
     data: Sequences,
     output: opt.TextOut = Path("-"),
-    gamma: Annotated[float | None, typer.Option(help="In place of the one the model was trained with.")] = None,
+    gamma: Annotated[float | None, typer.Option(help="Replaces the value the model was trained with.")] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw the pairs of one RNA as arcs, the known ones below.", rich_help_panel=opt.OUTPUT),
+        typer.Option(
+            metavar="FILE", help="Draw the pairs of one RNA as arcs, with the known pairs below the sequence.", rich_help_panel=opt.OUTPUT
+        ),
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Fold RNA: names, sequences and structures in dot-bracket form.
+    """Fold RNA: print names, sequences and predicted structures in dot-bracket notation.
 
     Keys of --json: structures, a list of name, sequence and structure.
 
@@ -94,12 +98,12 @@ def predict(
 
     if plot is not None:
         plots.check_file(plot)
-    folder = model_of("RnaFolder", model, data)
+    folder = load_model_of_kind("RnaFolder", model, data)
     if gamma is not None:
         folder.set_params(gamma=gamma)
     records = _sequences(data)
     if plot is not None and len(records) > 1:
-        raise InputError(f"{data} has {len(records)} sequences, and a figure shows one: give a single one.")
+        raise InputError(f"{data} has {len(records)} sequences, and a figure shows only one: give a file with one sequence.")
     structures = folder.predict([record.sequence for record in records])
     if plot is not None:
         plots.save(fl.plots.arcs(records[0].sequence, structures[0], records[0].structure or None), plot)
@@ -112,7 +116,7 @@ def predict(
 
 @app.command()
 def evaluate(model: opt.Model, data: Rna, as_json: opt.Json = False) -> None:
-    """Judge a folder on RNA with known structures, pair by pair, over all sequences.
+    """Evaluate a folding model on RNA with known structures; pairs are counted over all sequences.
 
     Keys of --json: sequences, pairs, sensitivity, ppv, f1.
 
@@ -121,11 +125,11 @@ def evaluate(model: opt.Model, data: Rna, as_json: opt.Json = False) -> None:
     import fenchel as fl
     from fenchel.structured.rna import accuracy
 
-    folder = model_of("RnaFolder", model, data)
-    records = fl.datasets.read_rna(located(data))
+    folder = load_model_of_kind("RnaFolder", model, data)
+    records = fl.datasets.read_rna(resolve_path(data))
     truths = [record.structure for record in records]
     if not all(truths):
-        raise InputError(f"{data} has sequences without structures: there is nothing to judge by.")
+        raise InputError(f"{data} has sequences without structures: give a file with a structure for each sequence.")
     found = accuracy(truths, folder.predict([record.sequence for record in records]))
     pairs = sum(structure.count("(") for structure in truths)
     print_scores({"sequences": len(records), "pairs": pairs, "sensitivity": found.sensitivity, "ppv": found.ppv, "f1": found.f1}, as_json)
@@ -136,4 +140,4 @@ def _sequences(data: str) -> list[Any]:
 
     if set(data.upper()) <= BASES and not Path(data).exists():
         return [fl.datasets.RnaRecord("sequence", data, "")]
-    return fl.datasets.read_rna(located(data))
+    return fl.datasets.read_rna(resolve_path(data))

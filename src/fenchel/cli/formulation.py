@@ -1,4 +1,4 @@
-"""Data and options as a problem for ``fenchel.minimize`` and ``fenchel.path``: the loss that fits the labels, the penalty by its name."""
+"""Turn labels and options into the loss and regularizer that ``fenchel.minimize`` and ``fenchel.path`` take."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEFAULT_LOSS = {"classify": "logistic", "regress": "squared"}
 
 
 class Labels(NamedTuple):
-    """Labels as losses take them, and the classes they stand for, None for numbers."""
+    """Labels encoded for the loss, and the classes they encode; None for regression."""
 
     y: np.ndarray
     loss: Any
@@ -21,8 +21,8 @@ class Labels(NamedTuple):
 
 
 def labels_and_loss(task: str, loss: str | None, y: Any) -> Labels:
-    """−1 and +1 for two classes, 0, 1, … for more, numbers as they are; and the loss for such labels."""
-    from fenchel.estimators.linear import loss_of_all, loss_of_two
+    """Encode two classes as −1 and +1, more as 0, 1, …; numbers are unchanged. Choose the loss for such labels."""
+    from fenchel.estimators.linear import binary_loss, multiclass_loss
     from fenchel.estimators.penalties import loss_named
 
     loss = loss or DEFAULT_LOSS[task]
@@ -32,17 +32,15 @@ def labels_and_loss(task: str, loss: str | None, y: Any) -> Labels:
     if len(classes) < 2:
         raise InputError(f"All labels are {classes[0]}: classification needs rows of at least 2 classes.")
     if len(classes) == 2:
-        return Labels(np.where(codes == 1, 1.0, -1.0), loss_of_two(loss), classes)
-    together = loss_of_all(loss)
-    if together is None:
-        raise InputError(
-            f"The loss {loss} has no form for all {len(classes)} classes together: give --loss logistic, hinge or smooth-hinge."
-        )
-    return Labels(codes, together, classes)
+        return Labels(np.where(codes == 1, 1.0, -1.0), binary_loss(loss), classes)
+    joint = multiclass_loss(loss)
+    if joint is None:
+        raise InputError(f"The loss {loss} has no multiclass form for {len(classes)} classes: give --loss logistic, hinge or smooth-hinge.")
+    return Labels(codes, joint, classes)
 
 
 def penalty_of(penalty: str, strength: float, l1_ratio: float, p: float) -> Any:
-    """The regularizer."""
+    """The regularizer with this name and these parameters."""
     from fenchel.estimators.penalties import PENALTIES, penalty_named
 
     return penalty_named(checked_choice("penalty", penalty, [name for name in PENALTIES if name]), strength, l1_ratio, p)

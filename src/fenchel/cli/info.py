@@ -1,4 +1,4 @@
-"""``fenchel info``: what is in a file of data, or in a model."""
+"""``fenchel info``: describe a data file or a model."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from fenchel.cli import options as opt
 from fenchel.cli.exits import sentence
 from fenchel.cli.screen import label, listed, out, passes, print_facts, print_json, table
 
-LARGEST = 10  # weights that are told by name
+LARGEST = 10  # number of weights that are listed by name
 MOST_CLASSES = 20
-MOST_COLUMNS = 100  # in the report; --json has them all
+MOST_COLUMNS = 100  # shown in the report; --json lists all of them
 
 
 def command(
@@ -29,13 +29,13 @@ def command(
     format: opt.Format = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Tell what is in a data set or a model.
+    """Describe a data set or a model.
 
-    Of a table it lists the columns, whether or not there is a target among them.
+    For a table it lists the columns; a target column is not required.
 
     Keys of --json for data: kind, name, rows, features, storage, nonzeros, density, dtype, bytes, smallest, largest, index_base, labels,
-    task, queries, and of a table columns, a list of name, kind, missing, different, smallest, largest. For a table that nothing can be
-    learnt from as it is: kind, name, rows, columns, obstacle. For a model: kind, class, parameters, version, classes, features, nonzeros,
+    task, queries, and for a table columns, a list of name, kind, missing, different, smallest, largest. For a table that cannot be used
+    for training as it is: kind, name, rows, columns, obstacle. For a model: kind, class, parameters, version, classes, features, nonzeros,
     weights, certificate, largest.
 
     Example: fenchel info train.csv
@@ -53,18 +53,18 @@ def command(
     if facts.get("columns"):
         out().print(_columns_table(facts["columns"]))
     if facts.get("obstacle"):
-        out().print(f"To learn from it: {facts['obstacle']}", markup=False)
+        out().print(f"To train on it: {facts['obstacle']}", markup=False)
 
 
 def data_or_table_facts(source: str, columns: Any, command: Any) -> dict[str, Any]:
-    """What is in data; of a table, its columns too, and those alone where no more was asked for than what it is."""
+    """Facts about data; for a table also its columns, and only those if it cannot be used for training and no options were given."""
     from fenchel.cli.inputs import is_table
 
     if not Path(source).is_file() or not is_table(source, columns.format):
         return data_facts(source, columns)
-    table, seen = _surveyed(source, columns.format)
+    table, summaries = _summarised(source, columns.format)
     try:
-        return {**data_facts(source, columns), "columns": seen}
+        return {**data_facts(source, columns), "columns": summaries}
     except ValueError as error:
         if columns.target or columns.drop or columns.missing:
             raise
@@ -72,18 +72,18 @@ def data_or_table_facts(source: str, columns: Any, command: Any) -> dict[str, An
             "kind": "table",
             "name": Path(source).name,
             "rows": table.num_rows,
-            "columns": seen,
+            "columns": summaries,
             "obstacle": sentence(error, command),
         }
 
 
-def _surveyed(source: str, format: str | None) -> tuple[Any, list[dict[str, Any]]]:
+def _summarised(source: str, format: str | None) -> tuple[Any, list[dict[str, Any]]]:
     from fenchel.datasets.formats import format_of
     from fenchel.datasets.tables.read import read_table
     from fenchel.datasets.tables.survey import survey
 
     table = read_table(Path(source), format_of(Path(source), format), [])
-    return table, [seen._asdict() for seen in survey(table)]
+    return table, [summary._asdict() for summary in survey(table)]
 
 
 def _table_report(facts: dict[str, Any]) -> dict[str, str]:
@@ -96,16 +96,16 @@ def _cell(value: Any) -> str:
 
 def _columns_table(columns: list[dict[str, Any]]) -> Any:
     shown = table(["column", "kind"], ["missing", "different", "smallest", "largest"])
-    for seen in columns[:MOST_COLUMNS]:
-        told = (seen[key] for key in ("missing", "different", "smallest", "largest"))
-        shown.add_row(escape(seen["name"]), seen["kind"], *map(_cell, told))
+    for column in columns[:MOST_COLUMNS]:
+        values = (column[key] for key in ("missing", "different", "smallest", "largest"))
+        shown.add_row(escape(column["name"]), column["kind"], *map(_cell, values))
     if len(columns) > MOST_COLUMNS:
         shown.add_row(f"... and {len(columns) - MOST_COLUMNS:,} more")
     return shown
 
 
 def data_facts(source: str, columns: Any) -> dict[str, Any]:
-    """What there is to say about rows and labels."""
+    """Facts about rows and labels."""
     from fenchel.cli.inputs import guessed_task, read_rows
 
     data = read_rows(source, columns)
@@ -135,7 +135,7 @@ def data_facts(source: str, columns: Any) -> dict[str, Any]:
 
 
 def _index_base(source: str, format: str | None) -> int | None:
-    """The index of the first column in svmlight text, which is 1 unless the index 0 occurs."""
+    """The index of the first column in svmlight text: 0 if the index 0 occurs, 1 otherwise."""
     from fenchel.datasets import read_svmlight
     from fenchel.datasets.formats import format_of
 
@@ -159,13 +159,13 @@ def _labels(y: np.ndarray | None) -> dict[str, Any] | None:
 def _data_report(facts: dict[str, Any]) -> dict[str, str]:
     labels = facts["labels"]
     if labels is None:
-        told = "none"
+        described = "none"
     elif "counts" in labels:
-        few = list(labels["counts"].items())
-        more = f" and {len(few) - MOST_CLASSES} more" if len(few) > MOST_CLASSES else ""
-        told = ", ".join(f"{name} ({count:,})" for name, count in few[:MOST_CLASSES]) + more
+        counts = list(labels["counts"].items())
+        more = f" and {len(counts) - MOST_CLASSES} more" if len(counts) > MOST_CLASSES else ""
+        described = ", ".join(f"{name} ({count:,})" for name, count in counts[:MOST_CLASSES]) + more
     else:
-        told = (
+        described = (
             f"{labels['different']:,} different numbers from {labels['smallest']:g} to {labels['largest']:g}, {labels['mean']:g} on average"
         )
     base = facts["index_base"]
@@ -177,14 +177,14 @@ def _data_report(facts: dict[str, Any]) -> dict[str, str]:
         "values": "" if facts["smallest"] is None else f"from {facts['smallest']:g} to {facts['largest']:g}",
         "memory": f"{_size(facts['bytes'])}, {facts['storage']} {facts['dtype']}",
         "indices": "" if base is None else f"sorted, from {base}",
-        "labels": told,
+        "labels": described,
         "queries": "" if facts["queries"] is None else f"{facts['queries']:,}",
         "task": facts["task"] or "",
     }
 
 
 def _size(count: int) -> str:
-    """A number of bytes in words.
+    """A number of bytes with its unit.
 
     >>> _size(300), _size(5 * 2**20)
     ('0.3 KiB', '5.0 MiB')
@@ -194,7 +194,7 @@ def _size(count: int) -> str:
 
 
 def model_facts(file: Path) -> dict[str, Any]:
-    """What there is to say about a model."""
+    """Facts about a model."""
     from fenchel import load
     from fenchel.cli import linear_models, training
     from fenchel.persistence.model_files import contents
@@ -219,7 +219,7 @@ def model_facts(file: Path) -> dict[str, Any]:
 
 
 def largest_weights(model: Any, weights: np.ndarray) -> list[dict[str, Any]]:
-    """The weights that are largest in size, with the names of their columns; columns without names count from 1."""
+    """The weights of largest magnitude, with the names of their columns; columns without names are numbered from 1."""
     from fenchel.cli.linear_models import classes_of, names_of
 
     names, classes = names_of(model), classes_of(model)

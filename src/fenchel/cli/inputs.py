@@ -1,4 +1,4 @@
-"""What ``DATA`` means: a file, or a data set by name; read to learn from, or read as a model expects it."""
+"""Read the ``DATA`` argument, a file or the name of a data set, for training or for a model that was trained before."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fenchel.cli.screen import label, say
+from fenchel.cli.screen import label, print_message
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 TASKS = ("auto", "classify", "regress")
 FEW_CLASSES = 20
 KNOWN_TASKS = {"binary": "classify", "multiclass": "classify", "regression": "regress"}
-COMMANDS_OF = {"Tagger": "tag", "Ranker": "rank", "RnaFolder": "fold"}  # the groups of commands for models that are not linear
+COMMANDS_OF = {"Tagger": "tag", "Ranker": "rank", "RnaFolder": "fold"}  # command groups for models that are not linear
 
 
 class TableOptions(NamedTuple):
-    """How a file is read: its format, and of a table the columns."""
+    """How to read a file: its format and, for a table, its columns."""
 
     target: str | None = None
     features: str | None = None
@@ -40,40 +40,40 @@ class TableOptions(NamedTuple):
         return {name: value for name, value in {**self._asdict(), **several}.items() if value is not None}
 
 
-AS_IT_IS = TableOptions()
+DEFAULTS = TableOptions()
 
 
-def read_rows(source: str, columns: TableOptions = AS_IT_IS, encoding: Encoding | None = None, index_base: int | None = None) -> Data:
-    """Rows and labels from a file, or from a data set by name."""
+def read_rows(source: str, columns: TableOptions = DEFAULTS, encoding: Encoding | None = None, index_base: int | None = None) -> Data:
+    """Rows and labels from a file or a named data set."""
     from fenchel import datasets
 
     if not Path(source).exists():
-        refuse_for_names(source, columns)
+        check_no_options(source, columns)
         return _by_name(source)
     known: dict[str, Any] = {} if index_base is None else {"index_base": index_base}
     return datasets.read(source, encoding=encoding, **columns.arguments(), **known)
 
 
-def to_learn_from(source: str, columns: TableOptions) -> Data:
-    """The same, with labels."""
+def read_training_rows(source: str, columns: TableOptions) -> Data:
+    """Rows and labels; an error if there are no rows or no labels."""
     data = read_rows(source, columns)
     if data.y is None:
-        raise InputError(f"{source} has no labels to learn from: add them as y.")
+        raise InputError(f"{source} has no labels to train on: add them as y.")
     if not len(data):
-        raise InputError(f"{source} has no rows: there is nothing to learn from.")
+        raise InputError(f"{source} has no rows to train on: give a file with rows.")
     return data
 
 
-def refuse_for_names(source: str, columns: TableOptions) -> None:
-    """Data sets by name have no columns to choose from."""
+def check_no_options(source: str, columns: TableOptions) -> None:
+    """Refuse options that choose columns, since named data sets have none to choose from."""
     check_known(source)
     given = columns.arguments()
     if given:
-        raise InputError(Argument(next(iter(given)), ...), f" is for files, and {source} is a data set known by name: leave it out.")
+        raise InputError(Argument(next(iter(given)), ...), f" is for files, and {source} is a named data set: leave it out.")
 
 
 def check_known(source: str) -> None:
-    """Refuse what is neither a file nor a name, and tell what is near."""
+    """Refuse a source that is neither a file nor a data set, and suggest similar names."""
     from fenchel.datasets.store.catalogue import entries
 
     name = source.partition(":")[0]
@@ -90,20 +90,20 @@ def _by_name(source: str) -> Data:
     split = split or "train"
     listing = next((known for known in datasets.available() if (known.name, known.split) == (name, split)), None)
     if listing is not None and listing.where is None and listing.source is not None:
-        say(f"Downloading {source} from {listing.source}.")
+        print_message(f"Downloading {source} from {listing.source}.")
     return replace(datasets.load(name, split=split, progress=True), name=source)
 
 
-def task_of(asked: str, source: str, y: Any) -> str:
-    """classify or regress, as asked, as known of a data set, or by the look of the labels."""
+def task_of(requested: str, source: str, y: Any) -> str:
+    """classify or regress: as requested, else the task of the named data set, else guessed from the labels."""
     from fenchel.datasets.store.catalogue import entries
 
-    if checked_choice("task", asked, TASKS) != "auto":
-        if asked == "regress" and y.dtype.kind not in "fiub":
+    if checked_choice("task", requested, TASKS) != "auto":
+        if requested == "regress" and y.dtype.kind not in "fiub":
             raise InputError(
                 f"{source} has labels that are text, such as {str(y[0])!r}, and regression needs numbers: give --task classify."
             )
-        return _checked_classes(source, y, asked)
+        return _checked_classes(source, y, requested)
     name = source.partition(":")[0]
     if not Path(source).exists() and name in entries() and entries()[name].task in KNOWN_TASKS:
         return KNOWN_TASKS[entries()[name].task]
@@ -111,12 +111,12 @@ def task_of(asked: str, source: str, y: Any) -> str:
 
 
 def _checked_classes(source: str, y: Any, task: str) -> str:
-    """The task, if there are classes to classify."""
+    """The task; an error if it is classification and the labels are unsuitable."""
     values = np.unique(y)
     if task == "classify" and len(values) == 1:
-        raise InputError(f"{source} has one class only, {label(values[0])}: classification needs rows of at least two.")
+        raise InputError(f"{source} has only one class, {label(values[0])}: classification needs rows of at least two classes.")
     if task == "classify" and y.dtype.kind == "f" and (values != np.round(values)).any():
-        raise InputError(f"{source} has {len(values):,} different labels that are no whole numbers: give --task regress.")
+        raise InputError(f"{source} has {len(values):,} different labels that are not whole numbers: give --task regress.")
     return task
 
 
@@ -134,27 +134,27 @@ def guessed_task(y: np.ndarray) -> str:
 
 
 def load_model(model: Path, data: str) -> Any:
-    """The model to be used on the data."""
+    """Load the model; an error if model and data were given in the wrong order."""
     from fenchel import load
 
     if is_model(Path(data)) and model.is_file() and not is_model(model):
-        raise InputError(f"{data} is a model, and {model} is not: swap them, for the model comes first.")
+        raise InputError(f"{data} is a model, and {model} is not: swap them, because the model comes first.")
     return load(model)
 
 
 def load_linear_model(model: Path, data: str) -> Any:
-    """The same, if it is one of rows and columns."""
+    """Load the model; an error if it is not a linear model."""
     found = load_model(model, data)
     name = type(found).__name__
     if name in COMMANDS_OF or hasattr(found, "model_"):
-        told = COMMANDS_OF.get(name)
-        use = f"use fenchel {told}" if told else "load it in Python with fenchel.load"
+        group = COMMANDS_OF.get(name)
+        use = f"use fenchel {group}" if group else "load it in Python with fenchel.load"
         raise InputError(f"{model} holds a {name}, and this command is for linear models: {use}.")
     return found
 
 
 def is_model(file: Path) -> bool:
-    """Whether it looks like a model file: eight bytes of length, then JSON."""
+    """Whether the file looks like a model file: eight bytes of length, then JSON."""
     if not file.is_file():
         return False
     with open(file, "rb") as opened:
@@ -164,8 +164,8 @@ def is_model(file: Path) -> bool:
     )
 
 
-def as_model_expects(model: Any, source: str, columns: TableOptions = AS_IT_IS) -> Data:
-    """Rows with the columns a model was fitted on, in their order."""
+def read_for_model(model: Any, source: str, columns: TableOptions = DEFAULTS) -> Data:
+    """Read rows with the columns that the model was fitted on, in the same order."""
     table = Path(source).exists() and is_table(source, columns.format)
     if table:
         encoding = getattr(model, "encoding_", None)
@@ -175,29 +175,29 @@ def as_model_expects(model: Any, source: str, columns: TableOptions = AS_IT_IS) 
     else:
         data = read_rows(source, columns, index_base=getattr(model, "index_base_", None))
     exact = getattr(model, "encoding_", None) is not None
-    return replace(data, X=widened(data.X, int(model.n_features_in_), source, table or exact))
+    return replace(data, X=with_width(data.X, int(model.n_features_in_), source, table or exact))
 
 
-def like(data: Data, source: str, format: str | None) -> Data:
-    """Rows to judge a model on while it learns: with the columns of the training rows."""
-    return as_model_expects(_Expecting(data.encoding, data.X.shape[1], data.index_base), source, TableOptions(format=format))
+def read_validation_rows(data: Data, source: str, format: str | None) -> Data:
+    """Read validation rows with the columns of the training rows in ``data``."""
+    return read_for_model(_ExpectedColumns(data.encoding, data.X.shape[1], data.index_base), source, TableOptions(format=format))
 
 
-class _Expecting(NamedTuple):
+class _ExpectedColumns(NamedTuple):
     encoding_: Any
     n_features_in_: int
     index_base_: int | None
 
 
 def is_table(source: str, format: str | None) -> bool:
-    """Whether a file is a table by its ending, or by the format given."""
+    """Whether a file is a table, according to ``format`` or else its ending."""
     from fenchel.datasets.formats import format_of
 
     return format_of(Path(source), format) in ("csv", "tsv", "parquet")
 
 
 def _numbers_only(model: Any, source: str, columns: TableOptions) -> Encoding:
-    """The encoding of a table for a model that knows nothing but numbers."""
+    """The encoding of a table for a model that was trained on numeric columns only."""
     from fenchel.datasets import Column, Encoding
     from fenchel.datasets.formats import format_of
     from fenchel.datasets.tables.arrow_columns import column_kind
@@ -212,13 +212,15 @@ def _numbers_only(model: Any, source: str, columns: TableOptions) -> Encoding:
     return Encoding(tuple(Column(name, "number") for name in used), target)
 
 
-def widened(X: Any, n: int, source: str, exact: bool) -> Any:
-    """X with n columns: sparse text may end in columns that one file has and the other has not."""
+def with_width(X: Any, n: int, source: str, exact: bool) -> Any:
+    """X with n columns, padded or cut if sparse: the last columns of svmlight text may occur in one file and not in another."""
     if X.shape[1] == n:
         return X
     if exact or not sp.issparse(X):
         raise InputError(f"{source} has {X.shape[1]:,} features, and the model was fitted on {n:,}: give data with the same columns.")
     if X.shape[1] < n:
         return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n))
-    warnings.warn(f"{source} has {X.shape[1]:,} features, and the model knows the first {n:,}: the others are left out.", stacklevel=2)
+    warnings.warn(
+        f"{source} has {X.shape[1]:,} features, and the model was fitted on the first {n:,}: the others are ignored.", stacklevel=2
+    )
     return sp.csr_array(X[:, :n])

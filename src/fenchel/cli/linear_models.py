@@ -1,4 +1,4 @@
-"""Linear models from the shell: options to parameters, rows held out, progress with a score on them, and what models are made of."""
+"""Linear models on the command line: parameters from options, validation rows, progress with a validation score, model descriptions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from fenchel.cli import training
-from fenchel.cli.inputs import like
+from fenchel.cli.inputs import read_validation_rows
 from fenchel.cli.model_scores import is_classifier, quick_score
 from fenchel.cli.training import Outcome
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice
 from fenchel.datasets import Data
 
-SHOWN_EVERY = 0.2  # seconds: a score takes a product with the rows held out
+SHOWN_EVERY = 0.2  # seconds between validation scores, each of which costs a product with the validation rows
 FOR_CLASSES = ("class_weight", "multiclass", "calibration")
 
 
@@ -33,13 +33,13 @@ def model_for(task: str, parameters: dict[str, Any]) -> Any:
     for name in FOR_CLASSES:
         if given.pop(name, "auto") != "auto":
             raise InputError(
-                Argument(name, ...), " is for classification, and these labels are numbers to regress on: leave it out, or give --task."
+                Argument(name, ...), " is for classification, and the task is regression: leave it out, or give --task classify."
             )
     return fl.LinearRegressor(**given)
 
 
 def penalty_option(name: str) -> str | None:
-    """The penalty of that name as estimators take it: none is None."""
+    """The penalty as estimators spell it: "none" becomes None."""
     from fenchel.estimators.penalties import PENALTIES
 
     named = {penalty or "none": penalty for penalty in PENALTIES}
@@ -47,47 +47,47 @@ def penalty_option(name: str) -> str | None:
 
 
 def held_out(data: Data, validation: str | None, seed: int, format: str | None) -> tuple[Data, Data | None]:
-    """The rows to learn from, and those to judge by: a share of them, or another file's."""
+    """The training rows and the validation rows, which are a share of the data or come from another file."""
     if validation is None:
         return data, None
     try:
         share = float(validation)
     except ValueError:
-        other = like(data, validation, format)
+        other = read_validation_rows(data, validation, format)
         if other.y is None:
-            raise InputError(f"{validation} has no labels to judge the model by: give rows with the target column.") from None
+            raise InputError(f"{validation} has no labels to evaluate the model on: give rows with the target column.") from None
         return data, other
     count = round(share * len(data)) if 0.0 < share < 1.0 else 0
     if not 0 < count < len(data):
-        raise InputError(f"--validation {validation}: give a file, or a share of the {len(data):,} rows that is neither none nor all.")
+        raise InputError(f"--validation {validation}: give a file, or a share of the {len(data):,} rows that leaves rows on both sides.")
     order = np.random.default_rng(seed).permutation(len(data))
     return rows_of(data, np.sort(order[count:])), rows_of(data, np.sort(order[:count]))
 
 
 def rows_of(data: Data, rows: np.ndarray) -> Data:
-    """Some of the rows."""
+    """The subset of the data with these rows."""
     part = {name: values[rows] for name in ("y", "qid", "sample_weight") if (values := getattr(data, name)) is not None}
     return replace(data, X=data.X[rows], **part)
 
 
 def fit_with_progress(model: Any, data: Data, held: Data | None, visible: bool) -> Outcome:
-    """Fit the model, with a progress bar that shows its score on the rows held out if ``visible``."""
+    """Fit the model; if ``visible``, show a progress bar with the score on the validation rows ``held``."""
     from fenchel.driver.progress import progress_bar
 
     with progress_bar("training", visible, model.max_passes) as show:
         if visible:
-            model.set_callbacks(_Watcher(show, held))
+            model.set_callbacks(_ShowProgress(show, held))
         outcome = training.fit(model, lambda: model.fit(data.X, data.y, data.sample_weight))
     model.set_callbacks()
     _keep_names(model, data)
     if getattr(model, "calibration", None) is not None and not hasattr(model, "calibration_"):
         model.set_params(calibration=None)
-        warnings.warn("The probabilities had not been learnt yet: the model has none.", stacklevel=2)
+        warnings.warn("The run was interrupted before calibration: the model has no probabilities.", stacklevel=2)
     return outcome
 
 
 def _keep_names(model: Any, data: Data) -> None:
-    """How tables become numbers goes with the model; so do the names of columns that came without a table."""
+    """Store the encoding of the table in the model, or the names of the columns of data that are not a table."""
     if data.encoding is not None:
         model.encoding_ = data.encoding
     if data.index_base is not None:
@@ -97,27 +97,27 @@ def _keep_names(model: Any, data: Data) -> None:
 
 
 def names_of(model: Any) -> list[str] | None:
-    """What the model's columns are called, where that is known."""
+    """The names of the model's columns, or None if they are unknown."""
     if getattr(model, "encoding_", None) is not None:
         return list(model.encoding_.feature_names)
     found = getattr(model, "feature_names_", getattr(model, "feature_names_in_", None))
     return None if found is None else [str(name) for name in found]
 
 
-class _Watcher:
-    """A callback in scikit-learn's protocol: where the run stands, and how good the model is so far."""
+class _ShowProgress:
+    """A callback in scikit-learn's protocol that shows the progress of the run and the validation score."""
 
     def __init__(self, show: Any, held: Data | None) -> None:
         self.show, self.held, self.last, self.note = show, held, -math.inf, ""
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None, fitted_estimator: Any = None) -> bool:
         """Show an evaluation."""
@@ -141,7 +141,7 @@ def weight_rows(model: Any) -> np.ndarray:
 
 
 def described(model: Any) -> dict[str, Any]:
-    """What was minimised, in the names of the options."""
+    """The loss and penalty that were minimised, by option name."""
     options = {name: getattr(model, name) for name in ("loss", "penalty", "strength") if hasattr(model, name)}
     if options.get("penalty") == "elasticnet":
         options["l1_ratio"] = model.l1_ratio
@@ -151,5 +151,5 @@ def described(model: Any) -> dict[str, Any]:
 
 
 def classes_of(model: Any) -> Any:
-    """The classes, None for regression."""
+    """The classes, or None for regression."""
     return model.classes_ if is_classifier(model) else None

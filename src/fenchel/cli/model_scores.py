@@ -1,4 +1,4 @@
-"""How good predictions are: a few numbers for classes, a few for numbers, by scikit-learn's definitions."""
+"""Scores of predictions for classification and regression, by scikit-learn's definitions."""
 
 from __future__ import annotations
 
@@ -15,31 +15,35 @@ def is_classifier(model: Any) -> bool:
     return hasattr(model, "classes_")
 
 
-def comparable(model: Any, y: np.ndarray) -> np.ndarray:
-    """Labels in the type of the model's classes, for a table may hold 1 where another file held "1"."""
+def labels_as_classes(model: Any, y: np.ndarray) -> np.ndarray:
+    """Labels in the type of the model's classes, since one table may hold 1 where another holds "1"."""
     classes = model.classes_
     if classes.dtype.kind in "UO" and y.dtype.kind not in "UO":
         return np.array([str(label(value)) for value in y])
     if classes.dtype.kind not in "UO" and y.dtype.kind in "UO":
-        raise InputError(f"The labels are text, such as {str(y[0])!r}, and the model's classes are numbers, such as {label(classes[0])}.")
+        raise InputError(
+            f"The labels are text, such as {str(y[0])!r}, and the classes numbers, such as {label(classes[0])}: give numeric labels."
+        )
     return y
 
 
 def quick_score(model: Any, X: Any, y: np.ndarray) -> tuple[str, float]:
-    """One number with its name: accuracy, or the root of the mean squared error."""
+    """The name and value of one score: accuracy, or the root mean squared error."""
     if is_classifier(model):
-        return "accuracy", float(np.mean(model.predict(X) == comparable(model, y)))
+        return "accuracy", float(np.mean(model.predict(X) == labels_as_classes(model, y)))
     return "rmse", float(np.sqrt(np.mean((model.predict(X) - y) ** 2)))
 
 
 def scores(model: Any, X: Any, y: Any) -> dict[str, Any]:
-    """All the numbers."""
+    """All scores by name."""
     if not is_classifier(model) and y.dtype.kind not in "fiub":
-        raise InputError(f"The labels are text, such as {str(y[0])!r}, and the model predicts numbers.")
-    return _of_classes(model, X, comparable(model, y)) if is_classifier(model) else _of_numbers(model.predict(X), y)
+        raise InputError(f"The labels are text, such as {str(y[0])!r}, and the model predicts numbers: give numeric labels.")
+    return (
+        _classification_scores(model, X, labels_as_classes(model, y)) if is_classifier(model) else _regression_scores(model.predict(X), y)
+    )
 
 
-def _of_numbers(predicted: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+def _regression_scores(predicted: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     from sklearn.metrics import mean_absolute_error, r2_score
 
     rmse = float(np.sqrt(np.mean((predicted - y) ** 2)))
@@ -47,14 +51,14 @@ def _of_numbers(predicted: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     return {"rows": len(y), "rmse": rmse, "mae": float(mean_absolute_error(y, predicted)), "r2": r2}
 
 
-def _of_classes(model: Any, X: Any, y: np.ndarray) -> dict[str, Any]:
+def _classification_scores(model: Any, X: Any, y: np.ndarray) -> dict[str, Any]:
     from sklearn.metrics import precision_recall_fscore_support
 
     predicted, known = model.predict(X), model.classes_
     found: dict[str, Any] = {"rows": len(y), "accuracy": float(np.mean(predicted == y)), "error": float(np.mean(predicted != y))}
     unknown = sorted(set(np.unique(y).tolist()) - set(known.tolist()), key=str)
     if not unknown:
-        found |= _of_order(model, X, y)
+        found |= _probability_scores(model, X, y)
     columns = precision_recall_fscore_support(y, predicted, labels=known, zero_division=0.0)
     found["classes"] = [
         {"class": label(name), "precision": precision, "recall": recall, "f1": f1, "rows": int(rows)}
@@ -63,8 +67,8 @@ def _of_classes(model: Any, X: Any, y: np.ndarray) -> dict[str, Any]:
     return found | ({"unknown_classes": [label(value) for value in unknown]} if unknown else {})
 
 
-def _of_order(model: Any, X: Any, y: np.ndarray) -> dict[str, Any]:
-    """Log loss where there are probabilities, and the area under the curve of two classes."""
+def _probability_scores(model: Any, X: Any, y: np.ndarray) -> dict[str, Any]:
+    """The log loss if the model gives probabilities, and the area under the ROC curve for two classes."""
     from sklearn.metrics import log_loss, roc_auc_score
 
     found = {}
@@ -76,7 +80,7 @@ def _of_order(model: Any, X: Any, y: np.ndarray) -> dict[str, Any]:
 
 
 def in_words(found: dict[str, Any]) -> str:
-    """The most telling numbers in a line.
+    """The main scores on one line.
 
     >>> in_words({"rows": 1200, "accuracy": 0.912345, "error": 0.087655, "auc": 0.97})
     'accuracy 91.23 %, AUC 0.9700, on 1,200 rows'
@@ -90,21 +94,21 @@ def in_words(found: dict[str, Any]) -> str:
 
 
 def mean_loss(model: Any, X: Any, y: np.ndarray) -> float | None:
-    """The mean of the loss that the model was trained on, where it has one for all classes or for two; else None."""
+    """The mean of the loss that the model was trained with; None for other models and for more than two classes one-vs-rest."""
     from fenchel.estimators import LinearClassifier, LinearRegressor
-    from fenchel.estimators.linear import loss_of_all, loss_of_two
+    from fenchel.estimators.linear import binary_loss, multiclass_loss
     from fenchel.estimators.penalties import loss_named
     from fenchel.problems.sums import sum_losses
 
     row_weights = np.full(len(y), 1.0 / len(y))
     if isinstance(model, LinearRegressor):
         return float(sum_losses(loss_named(model.loss, ("real",)), np.asarray(model.predict(X), dtype=np.float64), y, row_weights))
-    if not isinstance(model, LinearClassifier) or not np.isin(y := comparable(model, y), model.classes_).all():
+    if not isinstance(model, LinearClassifier) or not np.isin(y := labels_as_classes(model, y), model.classes_).all():
         return None
-    together = model.multiclass != "one-vs-rest" and loss_of_all(model.loss) is not None
-    if len(model.classes_) > 2 and not together:
+    joint = model.multiclass != "one-vs-rest" and multiclass_loss(model.loss) is not None
+    if len(model.classes_) > 2 and not joint:
         return None
     codes = np.searchsorted(model.classes_, y)
     two = len(model.classes_) == 2
-    labels, loss = (np.where(codes == 1, 1.0, -1.0), loss_of_two(model.loss)) if two else (codes, loss_of_all(model.loss))
+    labels, loss = (np.where(codes == 1, 1.0, -1.0), binary_loss(model.loss)) if two else (codes, multiclass_loss(model.loss))
     return float(sum_losses(loss, np.ascontiguousarray(model.decision_function(X), dtype=np.float64), labels, row_weights))

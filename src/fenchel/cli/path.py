@@ -1,4 +1,4 @@
-"""``fenchel path``: one model for each of many strengths of an l1 penalty, and the best of them."""
+"""``fenchel path``: solve for many strengths of an l1 penalty and select the best."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from fenchel.cli import options as opt
 from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED
-from fenchel.cli.screen import out, print_json, say, table
+from fenchel.cli.screen import out, print_json, print_message, table
 from fenchel.core.errors import InputError
 
 SHOWN = {"strength": ".4g", "nnz": ",d", "objective": ".6g", "gap": ".1e", "validation_loss": ".6g", "validation_error": ".4f"}
@@ -21,9 +21,9 @@ def command(
     task: opt.Task = "auto",
     loss: opt.Loss = None,
     l1_ratio: Annotated[float, typer.Option(max=1.0, help="The share of the l1 norm in the penalty, above 0; 1 is the lasso.")] = 1.0,
-    strengths: Annotated[int, typer.Option(min=1, help="How many strengths.")] = 100,
-    ratio: Annotated[float, typer.Option(help="The last strength over the first, which is the smallest that gives w = 0.")] = 1e-3,
-    cv: Annotated[int | None, typer.Option(min=2, help="Folds of cross-validation, to judge each strength on rows held out.")] = None,
+    strengths: Annotated[int, typer.Option(min=1, help="Number of strengths.")] = 100,
+    ratio: Annotated[float, typer.Option(help="The last strength divided by the first, which is the smallest that gives w = 0.")] = 1e-3,
+    cv: Annotated[int | None, typer.Option(min=2, help="Folds of cross-validation, to evaluate each strength on held-out rows.")] = None,
     model: Annotated[Path | None, typer.Option("--model", "-m", metavar="OUT", help="Write the model that --cv finds best.")] = None,
     tol: opt.Tol = 1e-4,
     max_passes: opt.MaxPasses = 1000.0,
@@ -38,7 +38,7 @@ def command(
     plot: opt.Plot = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Solve for many strengths of an l1 penalty, each certified, with an intercept that is not penalised.
+    """Solve for many strengths of an l1 penalty, each certified, with an unpenalised intercept.
 
     Keys of --json: task, loss, l1_ratio, classes, best, model, plot, and points, a list of strength, nnz, objective, gap, converged and,
     with --cv, validation_loss, validation_sd, validation_error.
@@ -53,10 +53,10 @@ def command(
     if model is not None:
         checked_place(model, data)
         if cv is None:
-            raise InputError("--model is for the best of the path, which --cv finds: give --cv 5 as well.")
+            raise InputError("--model writes the best model of the path, which only cross-validation can select: give --cv 5 as well.")
     if plot is not None:
         plots.check_file(plot)
-    rows = inputs.to_learn_from(data, inputs.TableOptions(target, features, drop, missing, sample_weight, format))
+    rows = inputs.read_training_rows(data, inputs.TableOptions(target, features, drop, missing, sample_weight, format))
     kind = inputs.task_of(task, data, rows.y)
     labels = formulation.labels_and_loss(kind, loss, rows.y)
     options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "threads": threads}
@@ -76,13 +76,13 @@ def command(
         if model is not None:
             out().print(f"The model at strength {found.strengths[found.best]:.4g} is in {model}.", markup=False)
     if len(found) < strengths:
-        say(f"Interrupted: {len(found)} of {strengths} strengths are done.")
+        print_message(f"Interrupted: {len(found)} of {strengths} strengths are done.")
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(DONE if found["converged"].all() or tol == 0.0 else NOT_CERTIFIED)
 
 
 def _write_best(model: Path, rows: Any, task: str, loss: str | None, found: Any, limits: dict[str, Any]) -> None:
-    """The best strength once more as a model, on all rows."""
+    """Fit a model with the best strength on all rows, and save it."""
     from fenchel import save
     from fenchel.cli import linear_models
 

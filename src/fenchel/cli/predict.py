@@ -1,4 +1,4 @@
-"""``fenchel predict``: what a model says about rows."""
+"""``fenchel predict``: predictions of a model for rows of data."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ def command(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="OUT", help="A .csv, .tsv, .npz or .txt file, or - for standard output.")
     ] = Path("-"),
-    probabilities: Annotated[bool, typer.Option("--probabilities", help="The probability of each class as well.")] = False,
-    scores: Annotated[bool, typer.Option("--scores", help="The scores, X·w plus the intercept, as well.")] = False,
+    probabilities: Annotated[bool, typer.Option("--probabilities", help="Print the probability of each class as well.")] = False,
+    scores: Annotated[bool, typer.Option("--scores", help="Print the scores, X·w plus the intercept, as well.")] = False,
     target: opt.Target = None,
     format: opt.Format = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Print the prediction of a model for every row, one a line.
+    """Print the prediction of a model for every row, one per line.
 
-    With --probabilities or --scores, or into a .csv file, there are columns with a heading. Labels are those of the training data. Tables
-    may have their columns in any order; the column that was learnt may be there or not.
+    With --probabilities or --scores, or for a .csv file, the output is a table with a heading. Labels are those of the training data.
+    Tables may have their columns in any order; the target column may be present or not.
 
-    Keys of --json: predictions, and if asked for probabilities, scores, classes.
+    Keys of --json: predictions, and if requested probabilities, scores, classes.
 
     Example: fenchel predict cars.fenchel test.csv
 
     Example: fenchel predict cars.fenchel test.csv --probabilities -o predicted.csv
     """
-    from fenchel.cli.inputs import TableOptions, as_model_expects, load_linear_model
+    from fenchel.cli.inputs import TableOptions, load_linear_model, read_for_model
     from fenchel.core.atomic_files import checked_place
 
     if str(output) != "-":
         checked_place(output, data, model)
         if output.suffix.lower() not in ENDINGS:
-            raise InputError(f"{output}: its name must end in {', '.join(ENDINGS)}.")
+            raise InputError(f"{output}: the ending must be one of {', '.join(ENDINGS)}.")
     estimator = load_linear_model(model, data)
-    X = as_model_expects(estimator, data, TableOptions(target=target, format=format)).X
+    X = read_for_model(estimator, data, TableOptions(target=target, format=format)).X
     found = predictions(estimator, X, probabilities, scores)
     if as_json:
         print_json(found)
@@ -58,9 +58,9 @@ def command(
 
 
 def predictions(model: Any, X: Any, probabilities: bool, scores: bool) -> dict[str, Any]:
-    """What was asked for, by name."""
+    """The requested outputs by name."""
     if (probabilities or scores) and not hasattr(model, "classes_"):
-        raise InputError("The model predicts numbers, which have neither probabilities nor scores: leave the option out.")
+        raise InputError("The model is for regression and has neither probabilities nor scores: leave the option out.")
     found: dict[str, Any] = {"predictions": model.predict(X)}
     if probabilities:
         found["probabilities"] = _probabilities(model, X)
@@ -73,12 +73,12 @@ def predictions(model: Any, X: Any, probabilities: bool, scores: bool) -> dict[s
 
 def _probabilities(model: Any, X: Any) -> np.ndarray:
     if not hasattr(model, "predict_proba"):
-        raise InputError(f"A model with the loss {model.loss!r} has no probabilities: train it with --calibration sigmoid.")
+        raise InputError(f"A model with the loss {model.loss!r} gives no probabilities: train it with --calibration sigmoid.")
     return model.predict_proba(X)
 
 
 def _columns(found: dict[str, Any]) -> dict[str, Any]:
-    """Columns with their headings."""
+    """The columns to write, by heading."""
     columns = {"prediction": [str(label(value)) for value in found["predictions"]]}
     for name, short in (("probabilities", "p"), ("scores", "score")):
         if name in found:

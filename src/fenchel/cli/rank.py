@@ -1,4 +1,4 @@
-"""``fenchel rank``: the documents of a query in the best order."""
+"""``fenchel rank``: rank the documents of queries."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import typer
 from fenchel.cli import options as opt
 from fenchel.cli import training
 from fenchel.cli.screen import print_json
-from fenchel.cli.structured_models import model_of, print_scores, train, write_text
+from fenchel.cli.structured_models import load_model_of_kind, print_scores, train, write_text
 from fenchel.core.errors import InputError
 
-app = typer.Typer(help="Learn to rank the documents of queries.", no_args_is_help=True)
+app = typer.Typer(help="Train and use models that rank the documents of queries.", no_args_is_help=True)
 Documents = Annotated[
     str,
     typer.Argument(
-        metavar="DATA", help="LETOR text: a grade, qid:query and features a line (plain or .gz, .bz2, .xz); or mq2008.", show_default=False
+        metavar="DATA",
+        help="LETOR text, with a grade, qid:query and features per line (plain, .gz, .bz2, .xz); or a name: mq2008.",
+        show_default=False,
     ),
 ]
 
@@ -29,9 +31,9 @@ def train_ranker(
     loss: Annotated[
         str, typer.Option(help="pairwise-logistic, pairwise-hinge, pairwise-squared-hinge, pairwise-smooth-hinge or ndcg.")
     ] = "pairwise-logistic",
-    k: Annotated[int, typer.Option("--k", min=1, help="How many ranks count.")] = 10,
+    k: Annotated[int, typer.Option("--k", min=1, help="The k of NDCG@k.")] = 10,
     l2: opt.UsualL2 = None,
-    normalize: Annotated[bool, typer.Option("--normalize", help="Bring features to [0, 1] within each query, as LETOR does.")] = False,
+    normalize: Annotated[bool, typer.Option("--normalize", help="Scale features to [0, 1] within each query, as LETOR does.")] = False,
     solver: opt.Solver = "auto",
     tol: opt.Tol = 1e-3,
     max_passes: opt.MaxPasses = 1000.0,
@@ -42,7 +44,7 @@ def train_ranker(
     quiet: opt.Quiet = False,
     progress: opt.Progress = None,
 ) -> None:
-    """Learn to rank from documents with grades.
+    """Train a ranker on graded documents.
 
     Keys of --json: queries, documents, features, weights, loss, l2, objective, dual_objective, gap, converged, solver, tol, passes,
     interrupted, seconds, model.
@@ -65,13 +67,13 @@ def train_ranker(
 
 @app.command()
 def predict(model: opt.Model, data: Documents, output: opt.TextOut = Path("-"), as_json: opt.Json = False) -> None:
-    """Print the score of every document, one a line: the higher, the better among those of its query.
+    """Print the score of every document, one per line; higher scores rank first within a query.
 
     Keys of --json: scores.
 
     Example: fenchel rank predict ranker.fenchel test.letor
     """
-    ranker, rows = _both(model, data)
+    ranker, rows = _load_and_read(model, data)
     scores = ranker.predict(rows.X, qid=rows.qid)
     if as_json:
         print_json({"scores": scores})
@@ -81,7 +83,7 @@ def predict(model: opt.Model, data: Documents, output: opt.TextOut = Path("-"), 
 
 @app.command()
 def evaluate(model: opt.Model, data: Documents, as_json: opt.Json = False) -> None:
-    """Judge a ranker on documents with grades, by the rules of LETOR 4.0: a query without relevant documents counts 0.
+    """Evaluate a ranker on graded documents by the rules of LETOR 4.0: a query without relevant documents counts as 0.
 
     Keys of --json: queries, documents, map, mean_ndcg, ndcg@1 to ndcg@10.
 
@@ -91,24 +93,24 @@ def evaluate(model: opt.Model, data: Documents, as_json: opt.Json = False) -> No
 
     from fenchel.structured import letor_scores
 
-    ranker, rows = _both(model, data)
+    ranker, rows = _load_and_read(model, data)
     found = letor_scores(rows.y, ranker.predict(rows.X, qid=rows.qid), rows.qid)
     print_scores({"queries": len(np.unique(rows.qid)), "documents": rows.X.shape[0], **found}, as_json)
 
 
-def _both(model: Path, data: str) -> tuple[Any, Any]:
+def _load_and_read(model: Path, data: str) -> tuple[Any, Any]:
     from dataclasses import replace
 
-    from fenchel.cli.inputs import widened
+    from fenchel.cli.inputs import with_width
 
-    ranker, rows = model_of("Ranker", model, data), _read(data)
-    return ranker, replace(rows, X=widened(rows.X, int(ranker.n_features_in_), data, False))
+    ranker, rows = load_model_of_kind("Ranker", model, data), _read(data)
+    return ranker, replace(rows, X=with_width(rows.X, int(ranker.n_features_in_), data, False))
 
 
 def _read(data: str) -> Any:
-    from fenchel.cli.inputs import TableOptions, to_learn_from
+    from fenchel.cli.inputs import TableOptions, read_training_rows
 
-    rows = to_learn_from(data, TableOptions())
+    rows = read_training_rows(data, TableOptions())
     if rows.qid is None:
-        raise InputError(f"{data} does not say which documents belong together: every line needs qid:<number> after its grade.")
+        raise InputError(f"{data} has no queries: every line needs qid:<number> after its grade.")
     return rows

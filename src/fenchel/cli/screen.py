@@ -1,4 +1,4 @@
-"""What commands print: reports and tables for people, or one JSON object for programs, never both."""
+"""Output of commands: reports and tables, or with ``--json`` one JSON object."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import typer
 from rich.console import Console
 from rich.table import Column, Table
 
-WIDE = 200  # columns where nobody's terminal sets a limit
+WIDE = 200  # width in characters if standard output is not a terminal
 
 
 class _Out(Console):
-    """A console that leaves a closed pipe to the one place that ends commands."""
+    """A console that raises BrokenPipeError when a pipe is closed; :mod:`fenchel.cli.exits` handles it."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -34,28 +34,28 @@ def err() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
-def say(line: str) -> None:
-    """A remark on standard error, where it is in nobody's way."""
+def print_message(line: str) -> None:
+    """Print a message on standard error, so that standard output holds results only."""
     typer.echo(line, err=True)
 
 
 def print_json(value: Any) -> None:
     """One JSON object on standard output."""
-    typer.echo(json.dumps(plain(value), indent=2, ensure_ascii=False))
+    typer.echo(json.dumps(json_value(value), indent=2, ensure_ascii=False))
 
 
-def plain(value: Any) -> Any:
-    """The value in what JSON has: numbers that are not finite are null, whole labels are whole.
+def json_value(value: Any) -> Any:
+    """The value converted to JSON types: non-finite numbers become null, whole labels integers.
 
-    >>> plain({"gap": np.float64("inf"), "classes": np.array([-1.0, 1.0]), "model": Path("m.fenchel")})
+    >>> json_value({"gap": np.float64("inf"), "classes": np.array([-1.0, 1.0]), "model": Path("m.fenchel")})
     {'gap': None, 'classes': [-1, 1], 'model': 'm.fenchel'}
     """
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): json_value(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return [label(item) for item in value.tolist()] if value.ndim == 1 else [plain(item) for item in value]
+        return [label(item) for item in value.tolist()] if value.ndim == 1 else [json_value(item) for item in value]
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [json_value(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -76,7 +76,7 @@ def label(value: Any) -> Any:
 
 
 def print_facts(facts: Mapping[str, str]) -> None:
-    """Lines of a name and what there is to say about it; those with nothing to say are left out."""
+    """Print one line per fact, a name and a text; facts with an empty text are left out."""
     width = max(map(len, facts)) + 2
     for name, text in facts.items():
         if text:
@@ -85,7 +85,7 @@ def print_facts(facts: Mapping[str, str]) -> None:
 
 
 def table(left: Iterable[str], right: Iterable[str], last: Iterable[str] = ()) -> Table:
-    """A plain table: columns of words, of numbers, and of words again."""
+    """A table with left-aligned columns, then right-aligned ones, then left-aligned ones again."""
     from rich.box import SIMPLE_HEAD
 
     columns: list[Any] = [*left, *(Column(name, justify="right") for name in right), *last]
@@ -93,14 +93,14 @@ def table(left: Iterable[str], right: Iterable[str], last: Iterable[str] = ()) -
 
 
 def listed(labels: Any, most: int = 10) -> str:
-    """A few labels with commas between, and how many more there are."""
+    """The first labels separated by commas, and how many more there are."""
     names = [str(label(value)) for value in labels]
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def passes(count: float) -> str:
-    """Passes over the data, in four digits.
+    """A number of passes, to four digits.
 
     >>> passes(1.0), passes(14.23456)
     ('1 pass', '14.23 passes')
@@ -109,5 +109,5 @@ def passes(count: float) -> str:
 
 
 def shown_path(path: Path | None) -> str:
-    """A path, or nothing."""
+    """The path as text, or an empty string for None."""
     return "" if path is None else str(path)

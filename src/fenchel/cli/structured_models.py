@@ -1,4 +1,4 @@
-"""What ``tag``, ``rank`` and ``fold`` share: training, models of the right kind, and where results go."""
+"""Code shared by ``tag``, ``rank`` and ``fold``: training, loading models, writing results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fenchel.core.errors import InputError
 
 
 def train(estimator: Any, learn: Callable[[], Any], counts: dict[str, int], model: Path, as_json: bool, quiet: bool) -> NoReturn:
-    """Fit, save and report; the exit code tells how it went. An interrupt keeps the model as far as it came."""
+    """Fit, save and report, and exit with the code for the outcome. After an interrupt the best model so far is saved."""
     from fenchel import save
 
     outcome = training.fit(estimator, learn)
@@ -37,8 +37,8 @@ def train(estimator: Any, learn: Callable[[], Any], counts: dict[str, int], mode
     training.end(facts, lines, model, as_json, quiet)
 
 
-def located(data: str) -> str:
-    """The file of that name, or of a data set of that name: conll2000, conll2000:test."""
+def resolve_path(data: str) -> str:
+    """The path of a file or of a named data set: conll2000, conll2000:test."""
     from fenchel import datasets
     from fenchel.cli.inputs import check_known
 
@@ -50,15 +50,15 @@ def located(data: str) -> str:
 
 
 def print_scores(found: dict[str, Any], as_json: bool) -> None:
-    """Print counts and shares."""
+    """Print counts and scores."""
     if as_json:
         print_json(found)
         return
     print_facts({name: f"{value:,}" if isinstance(value, int) else f"{value:.4f}" for name, value in found.items()})
 
 
-def model_of(kind: str, file: Path, data: str) -> Any:
-    """The model in the file, if it is of that kind."""
+def load_model_of_kind(kind: str, file: Path, data: str) -> Any:
+    """Load the model; an error if it is not of this class."""
     from fenchel.cli.inputs import COMMANDS_OF, load_model
 
     model = load_model(file, data)
@@ -70,7 +70,7 @@ def model_of(kind: str, file: Path, data: str) -> Any:
 
 
 def write_text(text: str, output: Path, *sources: str | Path) -> None:
-    """To standard output for -, else to a file that is not one of those read."""
+    """Write to standard output if ``output`` is -, else to a file; an error if that is one of the sources."""
     from fenchel.core.atomic_files import checked_place, replacing
 
     if str(output) == "-":

@@ -1,4 +1,4 @@
-"""``fenchel tag``: tags for the tokens of text in columns."""
+"""``fenchel tag``: tag the tokens of text in CoNLL columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from fenchel.cli import options as opt
 from fenchel.cli import training
 from fenchel.cli.screen import print_json
-from fenchel.cli.structured_models import located, model_of, print_scores, train, write_text
+from fenchel.cli.structured_models import load_model_of_kind, print_scores, resolve_path, train, write_text
 from fenchel.core.errors import InputError
 
 app = typer.Typer(help="Tag the tokens of text: chunks, parts of speech, names.", no_args_is_help=True)
@@ -18,7 +18,7 @@ Text = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="Text in columns, a token a line, an empty line between sentences (CoNLL; plain, .gz, .bz2, .xz); or a name: conll2000:test.",
+        help="CoNLL text: columns, one token per line, an empty line between sentences (plain, .gz, .bz2, .xz); or a name: conll2000:test.",
         show_default=False,
     ),
 ]
@@ -30,10 +30,10 @@ def train_tagger(
     model: opt.ModelOut,
     loss: Annotated[str, typer.Option(help="likelihood (a conditional random field) or margin (a structured SVM).")] = "likelihood",
     l2: Annotated[float, typer.Option(help="The strength of the penalty.")] = 1e-4,
-    l1: Annotated[float, typer.Option(help="That of its l1 part, for few weights; with the likelihood.")] = 0.0,
+    l1: Annotated[float, typer.Option(help="The strength of an additional l1 penalty, for sparse weights; with likelihood only.")] = 0.0,
     templates: Annotated[
         str | None,
-        typer.Option(help="Attributes of a token, with spaces between: 'w[0] w[-1]|w[0] pos[0] w[0].suffix3'. Columns are w, pos, c2, ..."),
+        typer.Option(help="Attributes of a token, separated by spaces: 'w[0] w[-1]|w[0] pos[0] w[0].suffix3'. Columns are w, pos, c2, ..."),
     ] = None,
     solver: opt.Solver = "auto",
     tol: opt.Tol = 1e-4,
@@ -45,7 +45,7 @@ def train_tagger(
     quiet: opt.Quiet = False,
     progress: opt.Progress = None,
 ) -> None:
-    """Learn to tag from text whose last column holds the tags.
+    """Train a tagger on text whose last column holds the tags.
 
     Keys of --json: sentences, tokens, tags, weights, loss, l2, objective, dual_objective, gap, converged, solver, tol, passes, interrupted,
     seconds, model.
@@ -56,9 +56,9 @@ def train_tagger(
     from fenchel.core.atomic_files import checked_place
 
     checked_place(model, data)
-    *columns, tags = fl.datasets.read_conll(located(data))
+    *columns, tags = fl.datasets.read_conll(resolve_path(data))
     if not columns:
-        raise InputError(f"{data} has one column alone: there must be words, and their tags in the last column.")
+        raise InputError(f"{data} has only one column: give columns of words with the tags in the last column.")
     wanted = None if templates is None else templates.split()
     limits = training.limits(solver, tol, max_passes, time_limit, seed, threads)
     shown = int(training.is_progress_shown(progress, quiet))
@@ -74,7 +74,7 @@ def predict(
     output: opt.TextOut = Path("-"),
     as_json: opt.Json = False,
 ) -> None:
-    """Write the columns of the text with the predicted tags as one more.
+    """Write the columns of the text followed by a column of predicted tags.
 
     Keys of --json: tags, a list for each sentence.
 
@@ -82,8 +82,8 @@ def predict(
     """
     import fenchel as fl
 
-    tagger = model_of("Tagger", model, data)
-    columns = fl.datasets.read_conll(located(data))
+    tagger = load_model_of_kind("Tagger", model, data)
+    columns = fl.datasets.read_conll(resolve_path(data))
     tags = tagger.predict(_sentences(_inputs(tagger, columns, data)))
     if as_json:
         print_json({"tags": tags})
@@ -94,7 +94,7 @@ def predict(
 
 @app.command()
 def evaluate(model: opt.Model, data: Text, as_json: opt.Json = False) -> None:
-    """Judge a tagger on text whose last column holds the tags.
+    """Evaluate a tagger on text whose last column holds the tags.
 
     The accuracy counts tokens; precision, recall and F1 count whole chunks, as conlleval does.
 
@@ -104,19 +104,21 @@ def evaluate(model: opt.Model, data: Text, as_json: opt.Json = False) -> None:
     """
     import fenchel as fl
 
-    tagger = model_of("Tagger", model, data)
-    *columns, tags = fl.datasets.read_conll(located(data))
+    tagger = load_model_of_kind("Tagger", model, data)
+    *columns, tags = fl.datasets.read_conll(resolve_path(data))
     if len(columns) < len(tagger.columns_):
-        raise InputError(f"{data} has {len(columns) + 1} columns: the tagger needs {len(tagger.columns_)}, and then the tags to judge by.")
+        raise InputError(f"{data} has {len(columns) + 1} columns: the tagger needs {len(tagger.columns_)} and a last column with the tags.")
     found = fl.structured.chunk_scores(tags, tagger.predict(_sentences(_inputs(tagger, columns, data))))
     print_scores({"sentences": len(tags), "tokens": sum(map(len, tags)), **found}, as_json)
 
 
 def _inputs(tagger: Any, columns: Any, data: str) -> Any:
-    """The columns that the tagger has learnt from, which come first."""
+    """The columns that the tagger was trained on, which come first."""
     wanted = len(tagger.columns_)
     if len(columns) < wanted:
-        raise InputError(f"{data} has {len(columns)} columns, and the tagger was trained on {wanted} besides the tags.")
+        raise InputError(
+            f"{data} has {len(columns)} columns, and the tagger was trained on {wanted} besides the tags: give at least as many."
+        )
     return columns[:wanted]
 
 

@@ -1,4 +1,4 @@
-"""``fenchel train``: a model from data, with its certificate."""
+"""``fenchel train``: train a linear model and report its certificate."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def command(
     strength: opt.Strength = 1e-4,
     l1_ratio: opt.L1Ratio = 0.5,
     p: opt.P = 1.5,
-    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="No intercept.", rich_help_panel=opt.LEARNING)] = False,
+    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Fit no intercept.", rich_help_panel=opt.LEARNING)] = False,
     class_weight: opt.ClassWeight = None,
     multiclass: opt.Multiclass = "auto",
     calibration: Annotated[
         str | None,
-        typer.Option(help="sigmoid: learn probabilities for losses that have none, in five folds.", rich_help_panel=opt.LEARNING),
+        typer.Option(help="sigmoid: calibrate probabilities in five folds, for losses that have none.", rich_help_panel=opt.LEARNING),
     ] = None,
     solver: opt.Solver = "auto",
     tol: opt.Tol = 1e-4,
@@ -35,7 +35,7 @@ def command(
     seed: opt.Seed = 0,
     threads: opt.Threads = None,
     validation: Annotated[
-        str | None, typer.Option(metavar="FILE|SHARE", help="Rows to judge the model by: a file, or a share such as 0.2.")
+        str | None, typer.Option(metavar="FILE|SHARE", help="Rows to evaluate the model on: a file, or a share such as 0.2.")
     ] = None,
     target: opt.Target = None,
     features: opt.Features = None,
@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """Train a linear model and write it to a file.
 
-    It is saved even if it ends before the tolerance (exit code 3) or is interrupted with Ctrl-C (exit code 130).
+    The model is saved even if the run stops before the tolerance (exit code 3) or is interrupted with Ctrl-C (exit code 130).
 
     Keys of --json: task, rows, features, classes, loss, penalty, strength, solver, tol, objective, dual_objective, gap, converged,
     interrupted, passes, seconds, nonzeros, weights, validation, model, plot.
@@ -68,7 +68,7 @@ def command(
     if plot is not None:
         plots.check_file(plot)
     columns = inputs.TableOptions(target, features, drop, missing, sample_weight, format)
-    rows, held = linear_models.held_out(inputs.to_learn_from(data, columns), validation, seed, format)
+    rows, held = linear_models.held_out(inputs.read_training_rows(data, columns), validation, seed, format)
     kind = inputs.task_of(task, data, rows.y)
     limits = training.limits(solver, tol, max_passes, time_limit, seed, threads)
     penalised = {"loss": loss, "penalty": penalty, "strength": strength, "l1_ratio": l1_ratio, "p": p, "fit_intercept": not no_intercept}
@@ -104,7 +104,7 @@ def _facts(model: Any, rows: Any, outcome: Any) -> dict[str, Any]:
 
 
 def _lines(facts: dict[str, Any]) -> dict[str, str]:
-    """What a person wants to know about a model that was trained."""
+    """The report on a trained model, by line."""
     from fenchel.cli.model_scores import in_words
 
     classes = facts["classes"]

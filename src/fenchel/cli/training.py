@@ -1,4 +1,4 @@
-"""Training from the shell: an interrupt that keeps the model, the report, and the exit code that says how it went."""
+"""Training on the command line: interrupts that keep the best model so far, the report, and the exit code."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from typing import Any, NamedTuple, NoReturn
 import typer
 
 from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED
-from fenchel.cli.screen import passes, print_facts, print_json, say
+from fenchel.cli.screen import passes, print_facts, print_json, print_message
 
 CERTIFICATE = ("objective", "dual_objective", "gap", "converged", "solver")
 
 
 def limits(solver: str, tol: float, max_passes: float, time_limit: float | None, seed: int, threads: int | None) -> dict[str, Any]:
-    """The options that say how to learn and for how long, as estimators name them."""
+    """The options that choose the solver and its limits, by the names that estimators use."""
     given = {"solver": solver, "tol": tol, "max_passes": max_passes, "time_limit": time_limit}
     return {**given, "random_state": seed, "n_jobs": threads}
 
 
 def is_progress_shown(progress: bool | None, quiet: bool) -> bool:
-    """Whether to show a progress bar: as asked, or if there is a terminal to show it."""
+    """Whether to show a progress bar: as requested, else if standard error is a terminal."""
     return progress if progress is not None else sys.stderr.isatty() and not quiet
 
 
 class Outcome(NamedTuple):
-    """How a fit went."""
+    """The time a fit took and whether it was interrupted."""
 
     seconds: float
     interrupted: bool
 
 
 def fit(estimator: Any, learn: Callable[[], Any]) -> Outcome:
-    """Call ``learn``; after an interrupt the estimator is as far as it came, and with no weights at all the interrupt goes on."""
+    """Call ``learn``. After an interrupt the estimator has the best weights so far; if it has none, the interrupt is raised."""
     clock, interrupted = time.perf_counter(), False
     try:
         learn()
@@ -48,19 +48,19 @@ def fit(estimator: Any, learn: Callable[[], Any]) -> Outcome:
 
 
 def certificate(model: Any) -> dict[str, Any]:
-    """What is proven about a fitted model, by name; nan where nothing is."""
+    """The certificate of a fitted model, by name; values are nan if there is none."""
     histories = model.history_ if isinstance(model.history_, list) else [model.history_]
     count = max((float(history["passes"][-1]) for history in histories if len(history)), default=0.0)
     return {**{name: getattr(model, f"{name}_") for name in CERTIFICATE}, "passes": count}
 
 
 def outcome_facts(model: Any, outcome: Outcome) -> dict[str, Any]:
-    """What there is to say about any model that was trained."""
+    """Facts about the training of any model."""
     return {"tol": model.tol, **certificate(model), "interrupted": outcome.interrupted, "seconds": outcome.seconds}
 
 
 def gap_in_words(objective: float, dual_objective: float, gap: float) -> str:
-    """How far the objective can be from the smallest possible one.
+    """A bound on the distance of the objective from its minimum, in words.
 
     >>> gap_in_words(1.0002, 1.0, 0.0002)
     'at most 0.02 % above the smallest possible objective'
@@ -75,7 +75,7 @@ def gap_in_words(objective: float, dual_objective: float, gap: float) -> str:
 
 
 def certificate_lines(facts: dict[str, Any], minimised: str) -> dict[str, str]:
-    """The lines of a report on what was minimised, how well and by what."""
+    """The lines of a report on the objective, the certificate and the solver."""
     return {
         "objective": f"{facts['objective']:.6g} ({minimised})",
         "certificate": gap_in_words(facts["objective"], facts["dual_objective"], facts["gap"]),
@@ -84,12 +84,12 @@ def certificate_lines(facts: dict[str, Any], minimised: str) -> dict[str, str]:
 
 
 def end(facts: dict[str, Any], lines: dict[str, str], model: Path, as_json: bool, quiet: bool) -> NoReturn:
-    """Report on a model that was trained and written, as JSON or in lines, and end with the exit code that fits."""
+    """Report on a trained and saved model, as JSON or as lines, and exit with the code for the outcome."""
     if as_json:
         print_json(facts)
     elif not quiet:
         print_facts(lines)
     if facts["interrupted"]:
-        say(f"Interrupted: the best model so far is in {model}.")
+        print_message(f"Interrupted: the best model so far is in {model}.")
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(DONE if facts["converged"] or facts["tol"] == 0.0 else NOT_CERTIFIED)

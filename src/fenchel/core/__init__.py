@@ -1,1 +1,1 @@
-"""What knows nothing of learning: compiled classes and kernels, registries, validation, errors, threads, files."""
+"""Infrastructure that is independent of learning: compiled classes and kernels, registries, validation, errors, threads, files."""

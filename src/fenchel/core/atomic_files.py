@@ -1,4 +1,4 @@
-"""Files that are either the old one or the new one, whole: written beside their place, then renamed into it."""
+"""Atomic file replacement: a file is written under a temporary name in the same directory and then renamed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextmanager
 def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
-    """A path in the same folder to write to; it takes the file's place once it is on the disk, and goes where anything fails.
+    """Yield a temporary path in the same directory; on success it replaces the file, on any error it is deleted.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -24,7 +24,7 @@ def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
     path = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
         with open(path, "xb") as empty:
-            mode = os.fstat(empty.fileno()).st_mode  # as the user's other files; some writers make theirs private
+            mode = os.fstat(empty.fileno()).st_mode  # the user's default permissions; some writers create private files
         yield path
         with open(path, "rb+") as written:
             os.fsync(written.fileno())
@@ -35,15 +35,15 @@ def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def checked_place(file: str | os.PathLike[str], *read: str | os.PathLike[str]) -> Path:
-    """The path, if a file can be there that takes the place of none that is ``read``."""
+    """The absolute path, if a file can be written there without overwriting one of the files in ``read``."""
     path = Path(file).absolute()
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{os.fspath(file)}: there is no directory {path.parent}; make it first.")
     if path.is_dir():
         raise IsADirectoryError(f"{os.fspath(file)} is a directory: give the name of a file in it.")
-    if path.exists() and not path.is_file():  # a device or a pipe, which os.replace would do away with
-        raise FileExistsError(f"{os.fspath(file)} is no ordinary file: give another name.")
+    if path.exists() and not path.is_file():  # a device or a pipe, which os.replace would delete
+        raise FileExistsError(f"{os.fspath(file)} is not a regular file: give another name.")
     for other in read:
         if path.exists() and Path(other).exists() and path.samefile(other):
-            raise FileExistsError(f"{os.fspath(file)} is the file to be read, and would be overwritten: give another name.")
+            raise FileExistsError(f"{os.fspath(file)} is an input file and would be overwritten: give another name.")
     return path

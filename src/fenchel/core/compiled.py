@@ -1,16 +1,16 @@
 """Write a loss, a regularizer or a matrix once, as a ``NamedTuple``; run it in Python and inside compiled kernels.
 
-This is the only module that knows Numba's extension API, beside :mod:`fenchel.core.kernel_cache`, which keeps machine code on disk.
+Only this module and :mod:`fenchel.core.kernel_cache`, which keeps machine code on disk, use Numba's extension API.
 It offers two decorators:
 
 ``@compiled``  on a ``NamedTuple`` class: its fields and methods become usable inside kernels.
                On a plain function: a helper that methods and kernels may call.
 ``@kernel``    on a loop that takes such objects. Machine code is kept on disk between processes, under a
-               directory named after a hash of the package's sources: Numba's own cache looks at the kernel's
-               file alone, so an edited loss would go on running as it was. A kernel that is given an object
-               whose class lives outside the package is compiled afresh in every process, for the same reason.
+               directory named after a hash of the package's sources: Numba's own cache checks only the kernel's
+               file, so kernels would keep running an old version of an edited loss. For the same reason a kernel
+               called with an object whose class is defined outside the package is recompiled in every process.
 
-With ``NUMBA_DISABLE_JIT=1`` both decorators step aside and everything runs as plain Python.
+With ``NUMBA_DISABLE_JIT=1`` both decorators do nothing and everything runs as plain Python.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from fenchel.core.errors import InputTypeError
 from fenchel.core.kernel_cache import JIT, PACKAGE, DiskCache, cache_directory
 
 log = logging.getLogger("fenchel")
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}  # numpy's rules: 1/0 is inf, so that loops vectorise
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}  # NumPy's rule that 1/0 is inf lets loops vectorise
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -70,17 +70,17 @@ def compiled(definition: T) -> T:
     _construct_with_checks(definition)
     definition._compiled = True  # type: ignore[attr-defined]
     if JIT:
-        _teach_numba(definition)
+        _register_with_numba(definition)
     return definition
 
 
 def inlined(function: F) -> F:
-    """As ``compiled`` for a plain function, and put into its callers: for what takes less time than a call."""
+    """Like ``compiled`` for a plain function, and inlined into its callers: for functions cheaper than a call."""
     return numba.njit(**OPTIONS, forceinline=True)(function) if JIT else function
 
 
 def maker(cls: Any) -> Callable[..., Any]:
-    """A function that makes an object of a ``@compiled`` class from its fields, inside kernels too: there, calling the class won't do."""
+    """A function that constructs a ``@compiled`` class from its fields and also works inside kernels, where the class cannot be called."""
 
     def make(*fields: Any) -> Any:
         return cls(*fields)
@@ -115,7 +115,7 @@ def _construct_with_checks(cls: Any) -> None:
             plain = plain_new(klass, *args, **kwargs)
         except TypeError as error:
             fields = ", ".join(cls._fields) or "no parameters"
-            raise InputTypeError(f"{klass.__name__} takes {fields} ({error}): give no others, and all that have no default.") from None
+            raise InputTypeError(f"{klass.__name__} takes {fields} ({error}): give only these, and all that have no default.") from None
         values = [
             convert(v, f"{klass.__name__}({f}=...)") if convert else v for v, convert, f in zip(plain, converters, cls._fields, strict=True)
         ]
@@ -125,7 +125,7 @@ def _construct_with_checks(cls: Any) -> None:
         return made
 
     cls.__new__ = __new__
-    if Vector in hints.values():  # tuples compare fields with ==, which arrays answer with arrays
+    if Vector in hints.values():  # comparing array fields with == gives arrays instead of a bool
         cls.__eq__ = lambda self, other: type(self) is type(other) and all(map(np.array_equal, self, other))
         cls.__ne__ = lambda self, other: not cls.__eq__(self, other)
         cls.__hash__ = None
@@ -150,14 +150,14 @@ Vector = Annotated[Any, "a number or an array, kept as a float64 vector"]
 CONVERTERS: dict[Any, Callable[[Any, str], Any]] = {float: _as_float, Vector: _as_vector}
 
 
-def _teach_numba(cls: Any) -> None:
-    """Give the class a Numba type of its own, with one overload per method."""
+def _register_with_numba(cls: Any) -> None:
+    """Register a separate Numba type for the class, with one overload per method."""
 
     class ClassType(types.NamedTuple):
         def __init__(self, field_types: tuple[Any, ...]) -> None:
             super().__init__(field_types, cls)
 
-        # Numba asks `if receiver:`; a tuple type without fields would answer no.
+        # Numba evaluates `if receiver:`, and a tuple type without fields would be false.
         def __bool__(self) -> bool:
             return True
 
@@ -169,21 +169,21 @@ def _teach_numba(cls: Any) -> None:
     typeof_impl.register(cls)(lambda value, context: ClassType(tuple(typeof_impl(v, context) for v in value)))
     if cls._fields:
         register_model(ClassType)(TupleModel)
-    else:  # a tuple of nothing has no machine representation: pass a dummy pointer
+    else:  # an empty tuple has no machine representation: pass a dummy pointer
         register_model(ClassType)(OpaqueModel)
         unbox(ClassType)(lambda typ, obj, c: NativeValue(c.context.get_dummy_value()))
     for name, method in inspect.getmembers(cls, inspect.isfunction):
         if not name.startswith("_"):
-            _teach_method(ClassType, name, method)
+            _register_method(ClassType, name, method)
 
 
-def _teach_method(class_type: Any, name: str, method: Callable[..., Any]) -> None:
+def _register_method(class_type: Any, name: str, method: Callable[..., Any]) -> None:
     def implementation(*args: Any, **kwargs: Any) -> Callable[..., Any]:
         return method
 
     implementation.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
-    teach: Any = overload_method  # takes jit_options, which its type hints leave out
-    teach(class_type, name, jit_options={**OPTIONS, "forceinline": True, **getattr(method, "jit_options", {})})(implementation)
+    register: Any = overload_method  # its type hints omit jit_options
+    register(class_type, name, jit_options={**OPTIONS, "forceinline": True, **getattr(method, "jit_options", {})})(implementation)
 
 
 def _numba_type(cls: Any, field_types: tuple[Any, ...]) -> Any:
@@ -191,14 +191,14 @@ def _numba_type(cls: Any, field_types: tuple[Any, ...]) -> Any:
 
 
 def kernel(function: F) -> F:
-    """Compile a loop, keep its machine code on disk, and recompile it whenever that could be stale."""
+    """Compile a loop, keep its machine code on disk, and recompile it whenever the stored code could be stale."""
     if not JIT:
         return function
     ours = function.__module__.partition(".")[0] == PACKAGE
 
     @functools.cache
     def dispatcher(foreign: tuple[type, ...]) -> Any:
-        # One for each set of users' classes: Numba takes two classes of one name (a notebook cell run again) for the same.
+        # One per set of user-defined classes: Numba confuses two classes of the same name (a notebook cell run twice).
         made = numba.njit(**OPTIONS)(function)
         if ours and not foreign and cache_directory() is not None:
             made._cache = DiskCache(function)
@@ -212,18 +212,18 @@ def kernel(function: F) -> F:
         except NumbaError as error:
             if not foreign:
                 raise
-            log.debug("Numba's own words: %s", error)
+            log.debug("Numba's error: %s", error)
             names = " and ".join(dict.fromkeys(cls.__name__ for cls in foreign))
             raise InputTypeError(
-                f"{names} could not be compiled ({_gist(error)}): its methods may use numbers, arrays, math and NumPy functions, "
-                "and other functions under @fenchel.compiled."
+                f"{names} could not be compiled ({_main_reason(error)}): its methods may use numbers, arrays, math and NumPy functions, "
+                "and other functions decorated with @fenchel.compiled."
             ) from None
 
     return call  # type: ignore[return-value]
 
 
 def _foreign_classes(value: Any) -> Iterator[type]:
-    """The classes, here or nested, that are defined outside the package."""
+    """The classes of the value and of its nested fields that are defined outside the package."""
     if isinstance(value, tuple):
         if type(value).__module__.partition(".")[0] not in (PACKAGE, "builtins"):
             yield type(value)
@@ -231,11 +231,11 @@ def _foreign_classes(value: Any) -> Iterator[type]:
             yield from _foreign_classes(field)
 
 
-def _gist(error: Exception) -> str:
-    """What matters of a message of many lines."""
+def _main_reason(error: Exception) -> str:
+    """The first informative line of a long message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = [line for line in lines if not line.startswith(("Failed in", "During", "File", "- ", ">>>", "Overload", "There are"))]
-    return (told or lines or ["no reason given"])[0].rstrip(".:")
+    informative = [line for line in lines if not line.startswith(("Failed in", "During", "File", "- ", ">>>", "Overload", "There are"))]
+    return (informative or lines or ["no reason given"])[0].rstrip(".:")
 
 
 def is_foreign(part: Any) -> bool:
@@ -244,5 +244,5 @@ def is_foreign(part: Any) -> bool:
 
 
 def is_compiled(part: Any) -> bool:
-    """Whether the object's own class, not only a parent of it, went through ``@compiled``."""
+    """Whether the object's own class, not only a base class, is decorated with ``@compiled``."""
     return "_compiled" in vars(type(part))

@@ -1,6 +1,6 @@
-"""Compiled kernels on disk: kept between processes, under a directory named after a hash of the package's sources.
+"""Cache of compiled kernels on disk, in a directory named after a hash of the package's sources.
 
-Numba's own cache looks at the kernel's file alone, so an edited loss would go on running as it was.
+Numba's own cache checks only the kernel's file, so kernels would keep running an old version of an edited loss.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from numba.misc.appdirs import AppDirs
 log = logging.getLogger("fenchel")
 PACKAGE = __name__.partition(".")[0]
 JIT = not getattr(numba.config, "DISABLE_JIT", False)
-STALE_AFTER_DAYS = 30
+STALE_AFTER_DAYS = 30  # caches of other versions of the sources are deleted when unused for this long
 
 
 @functools.cache
 def source_hash() -> str:
-    """A hash of every source file of the package: it names the directory compiled kernels are kept in."""
+    """A hash of all source files of the package; it names the directory of the compiled kernels."""
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -37,25 +37,25 @@ def source_hash() -> str:
 
 
 if JIT:
-    source_hash()  # now, while the sources are those that are being imported
+    source_hash()  # at import time, before the sources can change
 
 
 @functools.cache
 def cache_directory() -> Path | None:
-    """Where compiled kernels are kept: ``$FENCHEL_CACHE``, or the user's cache directory; None if it can't be written."""
+    """The directory of the compiled kernels, under ``$FENCHEL_CACHE`` or the user's cache directory; None if it is not writable."""
     base = Path(os.environ.get("FENCHEL_CACHE") or AppDirs(appname=PACKAGE, appauthor=False).user_cache_dir) / "kernels"
     directory = base / source_hash()
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         (directory / "used").touch()
-        _forget_stale(base)
+        _remove_stale(base)
     except OSError as error:
         log.warning("Compiled kernels are not kept between runs: %s; set FENCHEL_CACHE to a writable directory.", error)
         return None
     return directory
 
 
-def _forget_stale(base: Path) -> None:
+def _remove_stale(base: Path) -> None:
     for other in base.iterdir():
         mark = other / "used"
         if mark.exists() and time.time() - mark.stat().st_mtime > STALE_AFTER_DAYS * 86400:
@@ -86,6 +86,6 @@ class _DiskCacheImpl(caching.CompileResultCacheImpl):
 
 
 class DiskCache(caching.FunctionCache):
-    """What Numba asks for the machine code of a kernel, and gives it to."""
+    """The cache object through which Numba loads and stores the machine code of a kernel."""
 
     _impl_class = _DiskCacheImpl

@@ -1,4 +1,4 @@
-"""Phrases that messages share."""
+"""Phrases shared by several messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """The end of an error message: what was perhaps meant, and what there is.
+    """The end of an error message: the closest known name and the list of all of them.
 
     >>> near("sdac", ["sdca", "fista"])
     "did you mean 'sdca'? There are: fista, sdca."
@@ -19,7 +19,7 @@ def near(name: str, known: Iterable[str]) -> str:
 
 
 def counted(count: int, one: str) -> str:
-    """A number with what it counts.
+    """A number followed by the noun it counts.
 
     >>> counted(1, "row"), counted(1200, "row")
     ('1 row', '1,200 rows')

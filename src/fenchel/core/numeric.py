@@ -1,4 +1,4 @@
-"""Small numerical functions that losses, regularizers and solvers share."""
+"""Small numerical functions shared by losses, regularizers and solvers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from fenchel.core.compiled import compiled
 
 EPSILON = float(np.finfo(float).eps)  # the distance from 1 to the next float
-TINY = 1e-300  # a floor for divisors: x / TINY saturates at once, and never divides by zero
+TINY = 1e-300  # a floor for divisors, which prevents division by zero
 
 
 @compiled
@@ -47,7 +47,7 @@ def xlogx(x):
 
 @compiled
 def power(x, exponent):
-    """x^exponent for x ≥ 0, without pow for 1/(p − 1) at p = 2, 9/5, 5/3 and 3/2: it would take most of the time of a step."""
+    """x^exponent for x ≥ 0, avoiding pow for the exponents 1/(p − 1) of p = 2, 9/5, 5/3 and 3/2: it would dominate the cost of a step."""
     if exponent == 1.0:
         return x
     if exponent == 1.25:
@@ -77,7 +77,7 @@ def project_to_simplex(x, out):
     K = x.shape[0]
     total = 0.0
     shift = 0.0
-    largest = ordered[K - 1]  # differences count: the projection of huge x would be lost in rounding
+    largest = ordered[K - 1]  # subtracted first, because the projection of huge x would be lost in rounding
     for k in range(K):
         top = ordered[K - 1 - k] - largest
         total += top

@@ -1,4 +1,4 @@
-"""Find what the package offers by looking into its folders: a new file is a new entry."""
+"""Registries built from the modules of a package: adding a file adds an entry."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 
 
 def members(package: ModuleType, wanted: Callable[[Any], bool]) -> Mapping[str, Any]:
-    """Every public object of the package's modules that is ``wanted``, by kebab-case name; a class only where it is defined.
+    """Every public object of the package's modules for which ``wanted`` is true, by kebab-case name; imported classes are skipped.
 
-    A class with a property ``internal`` is made by other code of the package, and left out.
+    Classes with a property ``internal`` are created only by other code of the package and are skipped too.
     """
     found = {}
     for info in pkgutil.iter_modules(package.__path__, package.__name__ + "."):

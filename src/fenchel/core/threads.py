@@ -1,4 +1,4 @@
-"""Threads: how many there may be, work shared out among them, and BLAS kept to one where several would wait for each other."""
+"""Threads: how many are available, running jobs in parallel, and limiting BLAS to one thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _controller() -> ThreadpoolController:
 
 
 class _OneThread:
-    """A context in which BLAS uses one thread, for as long as any thread of ours is in it: its setting is the whole process's."""
+    """A context in which BLAS uses one thread. The limit is process-wide, so it is lifted when the last thread leaves the context."""
 
     def __init__(self) -> None:
         self.lock, self.inside = threading.Lock(), 0
@@ -36,7 +36,7 @@ class _OneThread:
                 self.limited.restore_original_limits()
 
 
-# Several threads of BLAS wait for each other, for long if the machine is busy, and these matrices are small.
+# BLAS threads wait for each other, which takes long on a busy machine and gains little for matrices this small.
 one_thread = _OneThread()
 
 
@@ -46,7 +46,7 @@ def available_threads() -> int:
 
 
 def in_parallel(jobs: list[tuple[Any, ...]]) -> None:
-    """Call every job, a function with its arguments, in a thread of its own."""
+    """Call every job, a function with its arguments, each in its own thread."""
     if len(jobs) == 1:
         run, *arguments = jobs[0]
         run(*arguments)

@@ -1,4 +1,4 @@
-"""Numbers, names and counts as users may give them, each refused with one sentence."""
+"""Validation of numbers, names and counts given by users."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fenchel.core.messages import near
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is one number, of Python's or NumPy's own."""
+    """Whether the value is a Python or NumPy scalar number."""
     return isinstance(value, (int, float, np.number))
 
 
@@ -23,7 +23,7 @@ def checked_whole(option: str, value: Any) -> int:
 
 
 def checked_choice(option: str, value: Any, offered: Any) -> Any:
-    """The value, if it is one of those offered."""
+    """The value, if it is one of the choices ``offered``."""
     if not isinstance(value, str) or value not in offered:
         raise InputError(Argument(option, value), f": {near(str(value), offered)}")
     return value

@@ -1,6 +1,6 @@
-"""Text in columns, as the CoNLL shared tasks give it: a token a line, an empty line after each sentence
+"""Text in the column format of the CoNLL shared tasks: one token per line, an empty line after each sentence
 
-Columns are parted by spaces or tabs; any other blank, such as one that does not break, is part of its word. Lines that begin with
+Columns are separated by spaces or tabs; any other blank, such as a no-break space, is part of a word. Lines that begin with
 ``-DOCSTART-`` are left out, with the empty line that follows.
 """
 
@@ -28,7 +28,7 @@ def read_conll(source: str | os.PathLike[str] | IO[bytes], columns: Sequence[int
 
     Args:
         source: a path, or a file opened in binary mode.
-        columns: which ones, by number from 0, negative from the last; all of them by default.
+        columns: the numbers of the columns to read, from 0, or negative from the last; by default all.
 
     >>> words, chunks = read_conll(io.BytesIO(b"The DT B-NP\\ndog NN I-NP\\n\\nBarks VBZ B-VP\\n"), columns=[0, -1])
     >>> words, chunks
@@ -38,33 +38,35 @@ def read_conll(source: str | os.PathLike[str] | IO[bytes], columns: Sequence[int
     wanted: list[int] = []
     made: list[Column] = []
     sentence: list[list[str]] = []
-    known: dict[str, str] = {}  # words that come again are kept once
+    known: dict[str, str] = {}  # repeated words share one string
     for number, fields in _lines(source, name):
         if fields and not width:
             width = len(fields)
             wanted = _checked(columns, width, name)
             made = [[] for _ in wanted]
         if fields and len(fields) != width:
-            raise InputError(f"{name}, line {number}: {len(fields)} columns, and {width} above: every line has as many, or is empty.")
+            raise InputError(
+                f"{name}, line {number}: {len(fields)} columns, and {width} above: give every line the same number, or leave it empty."
+            )
         if fields:
             sentence.append([known.setdefault(fields[k], fields[k]) for k in wanted])
         elif sentence:
-            _close(sentence, made)
+            _append_sentence(sentence, made)
             sentence = []
     if sentence:
-        _close(sentence, made)
+        _append_sentence(sentence, made)
     if not width:
-        raise InputError(f"{name}: there are no tokens in this file.")
+        raise InputError(f"{name} has no tokens: check what the file holds.")
     return tuple(made)
 
 
-def _close(sentence: list[list[str]], made: list[Column]) -> None:
+def _append_sentence(sentence: list[list[str]], made: list[Column]) -> None:
     for column, words in zip(made, zip(*sentence, strict=True), strict=True):
         column.append(list(words))
 
 
 def _lines(source: Any, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Numbered lines, split; an empty one at each end of a sentence."""
+    """Numbered lines, split into cells; the line after a sentence has none."""
     with open_binary(source) as (file, raw):
         bounded = isinstance(source, str | os.PathLike) and file is not raw
         lines = io.BufferedReader(Bounded(file, Path(source))) if bounded else file
@@ -89,7 +91,7 @@ def _next_line(lines: Any, name: str, number: int) -> bytes:
         gist = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
         raise InputError(f"{name}, line {number}: the file is damaged or cut short ({gist}): get it again.") from None
     if len(line) > LONGEST_LINE:
-        raise InputError(f"{name}, line {number}: the line is longer than {LONGEST_LINE:,} bytes: this is hardly text in columns.")
+        raise InputError(f"{name}, line {number}: the line is longer than {LONGEST_LINE:,} bytes: check that the file is text in columns.")
     return line
 
 
@@ -103,12 +105,14 @@ def _checked(columns: Sequence[int] | None, width: int, name: str) -> list[int]:
 
 
 def write_conll(path: str | os.PathLike[str], *columns: Sequence[Sequence[Any]]) -> None:
-    """Write columns of sentences, a token a line, so that ``read_conll`` reads the same."""
+    """Write columns of sentences, one token per line, so that ``read_conll`` reads the same columns."""
     with writing(path) as file:
         for i, sentence in enumerate(zip(*columns, strict=True)):
             for t, token in enumerate(zip(*sentence, strict=True)):
                 cells = [str(cell) for cell in token]
                 if not all(cell and BLANKS.isdisjoint(cell) for cell in cells):
-                    raise InputError(f"sentence {i}, token {t}: {cells!r} has an empty cell or one with blanks, which columns cannot hold.")
+                    raise InputError(
+                        f"sentence {i}, token {t}: {cells!r} has an empty cell or a cell with blanks, which the format cannot hold."
+                    )
                 file.write((" ".join(cells) + "\n").encode())
             file.write(b"\n")

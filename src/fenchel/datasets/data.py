@@ -1,4 +1,4 @@
-"""Rows, labels and what belongs to them, as readers return them and writers take them."""
+"""Rows, labels and their metadata, as readers return them and writers accept them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Data:
     """A data set in memory: ``X, y = data``, or ``X, y, qid = data`` for one with queries.
 
-    ``y`` is None for a table without its target column, as one to predict may be. ``encoding`` tells how a table's columns became
-    those of ``X``, and makes the same columns of the next table; ``index_base`` is what svmlight text calls its first column.
+    ``y`` is None for a table without a target column, which is enough for prediction. ``encoding`` maps the columns of a table to those
+    of ``X`` and can be applied to further tables; ``index_base`` is the index of the first column in svmlight text.
 
     >>> X, y = Data(np.eye(2), np.array([1.0, -1.0]), name="two")
     >>> Data(X, y, name="two")

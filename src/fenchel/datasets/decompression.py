@@ -1,4 +1,4 @@
-"""Files of strangers: what expands beyond reason is refused before it fills the memory."""
+"""Compressed files from untrusted sources: refuse those that expand too much, before they fill the memory."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 from fenchel.core.errors import InputError
 
-FREE = 2**30  # bytes that any file may expand to
-STEP = 1 << 20  # bytes unpacked before looking again
-FOLD = 200  # beyond them, how many times its size on disk
+ALWAYS_ALLOWED = 2**30  # bytes that any file may expand to
+STEP = 1 << 20  # bytes unpacked between two checks
+LARGEST_RATIO = 200  # of unpacked to stored bytes, for files that expand to more
 
 
 def check_expansion(path: Path, size: int) -> None:
-    """Refuse a file that would fill the memory though it is small on disk."""
+    """Refuse a file that is small on disk but would expand to fill the memory."""
     stored = path.stat().st_size
-    if size > FREE and size > FOLD * stored:
+    if size > ALWAYS_ALLOWED and size > LARGEST_RATIO * stored:
         raise InputError(
             f"{path} holds {stored:,} bytes and would expand to {size:,} or more, as files made to exhaust the memory do: "
             "unpack it yourself if you trust it."
@@ -24,14 +24,14 @@ def check_expansion(path: Path, size: int) -> None:
 
 
 class Bounded(io.RawIOBase):
-    """A stream that unpacks a file, and stops with an error once it has expanded beyond reason."""
+    """A stream that unpacks a file, and raises an error once it has expanded too much."""
 
     def __init__(self, stream: Any, path: Path) -> None:
         super().__init__()
         self.stream, self.path, self.seen = stream, path, 0
 
     def readable(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     def readinto(self, buffer: Any) -> int:

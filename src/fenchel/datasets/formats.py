@@ -1,4 +1,4 @@
-"""Data files by their endings: svmlight text, tables and .npz, read into ``Data`` and written from it."""
+"""Read and write data files by their endings: svmlight text, tables and .npz."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fenchel.datasets.tables.read import read_table, write_table
 from fenchel.datasets.text_files import OPENERS, writing
 
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
-SVMLIGHT = ("", ".svm", ".svmlight", ".libsvm", ".txt", ".dat")  # to be written as such: any other ending may be a slip
+SVMLIGHT = ("", ".svm", ".svmlight", ".libsvm", ".txt", ".dat")  # endings accepted for writing; any other may be a typing error
 PEEK = 1 << 12
 FORMATS = ("csv", "npz", "parquet", "svmlight", "tsv")
 
@@ -40,12 +40,12 @@ def read(
     max_categories: int | None = None,
     index_base: int | str = "auto",
 ) -> Data:
-    """Data in a file, by its ending or by ``format``: .csv and .tsv, .parquet, .npz, and svmlight text for any other ending.
+    """Read a file in the format of its ending or ``format``: .csv, .tsv, .parquet, .npz; any other ending is svmlight text.
 
-    Text may be compressed (.gz, .bz2, .xz). Of a table, ``target`` names the column to learn, ``features`` those to learn from, ``drop``
-    those to leave out, ``sample_weight`` the one with the weights of rows; how columns become features, and what ``missing``
-    and ``max_categories`` do, is told at ``Encoding``. A table to predict is read with the ``encoding`` of the one learnt from. Of svmlight
-    text, ``features`` is the number of columns, and ``index_base`` the index of the first, as in ``read_svmlight``.
+    Text may be compressed (.gz, .bz2, .xz). For a table, ``target`` names the column to predict, ``features`` those to train on, ``drop``
+    those to leave out and ``sample_weight`` the one with the sample weights; ``Encoding`` explains how columns become features and what
+    ``missing`` and ``max_categories`` do. To predict, read a table with the ``encoding`` of the training table. For svmlight text,
+    ``features`` is the number of columns, and ``index_base`` the index of the first, as in ``read_svmlight``.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -83,12 +83,12 @@ def _read_table(path: Path, format: str, features: Any, encoding: Encoding | Non
         table = read_table(path, format, [])
         return Encoding.fit(table, features=features, **given).transform(table, dtype)
     for name in [*given, *(["features"] if features is not None else [])]:
-        raise InputError(Argument(name, ...), " is settled by the encoding: leave it out.")
+        raise InputError(Argument(name, ...), " is determined by the encoding: leave it out.")
     return encoding.transform(read_table(path, format, encoding.text_columns()), dtype)
 
 
 def format_of(path: Path, format: str | None) -> str:
-    """The format asked for, or that of the file's ending."""
+    """The given format, else that of the file's ending."""
     if format is not None:
         return checked_choice("format", {"libsvm": "svmlight"}.get(format, format), FORMATS)
     return ENDINGS.get(_ending(path), "svmlight")
@@ -100,10 +100,10 @@ def _ending(path: Path) -> str:
 
 
 def format_to_write(path: Path, format: str | None) -> str:
-    """The same for a file to be written, whose ending must be a known one."""
+    """The format to write: the given one, else that of the ending, which must be a known one."""
     if format is None and _ending(path) not in (*ENDINGS, *SVMLIGHT):
         known = ", ".join([*ENDINGS, *SVMLIGHT[1:]])
-        raise InputError(f"{path}: the ending {_ending(path)} tells no format: give one of {known}, or name the format.")
+        raise InputError(f"{path}: the ending {_ending(path)} belongs to no known format: use one of {known}, or give the format.")
     return format_of(path, format)
 
 
@@ -114,12 +114,12 @@ def _read_svmlight(path: Path, features: Any, dtype: Any, index_base: int | str)
 
 
 def _has_queries(path: Path) -> bool:
-    """Whether the first row names its query, as those of ranking text do."""
+    """Whether the first row has a query id, as in LETOR text."""
     try:
         with OPENERS.get(path.suffix, open)(path, "rb") as file:
             line = next((line for line in iter(lambda: file.readline(PEEK), b"") if line.split(b"#")[0].strip()), b"")
     except (OSError, EOFError, lzma.LZMAError):
-        return False  # damaged: the reader knows better how to say so
+        return False  # damaged: the reader will report it with the place
     return b"qid:" in line.split(b"#")[0][:PEEK]
 
 
@@ -130,11 +130,11 @@ def _read_npz(path: Path, features: Any, dtype: Any) -> Data:
 
 
 def write(path: str | Path, data: Data, *, format: str | None = None) -> None:
-    """Write data to a file, in the format of its ending or the one given; the file appears whole or not at all.
+    """Write data to a file in the format of its ending or ``format``; the file is complete or not written at all.
 
-    Svmlight text ends in .svm, .svmlight, .libsvm, .txt, .dat or nothing; endings that nobody knows are refused.
-    A table gets a column per feature and the target as its last column, sparse data included: those with thousands of
-    columns are better off as svmlight text or .npz. Svmlight text has no place for names, and none for labels that are text.
+    Svmlight text ends in .svm, .svmlight, .libsvm, .txt, .dat or has no ending; unknown endings are refused.
+    A table gets one column per feature, also for sparse data, and the target as its last column: data with thousands of
+    columns are better written as svmlight text or .npz. Svmlight text can hold neither names nor labels that are text.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -145,7 +145,7 @@ def write(path: str | Path, data: Data, *, format: str | None = None) -> None:
     path = Path(path)
     format = format_to_write(path, format)
     if data.y is not None and len(data.y) != data.X.shape[0]:
-        raise InputError(f"y has {len(data.y)} labels for the {data.X.shape[0]} rows of X: they must be as many.")
+        raise InputError(f"y has {len(data.y)} labels and X has {data.X.shape[0]} rows: give one label per row.")
     if format == "svmlight":
         _write_svmlight(path, data)
         return
@@ -160,5 +160,5 @@ def _write_svmlight(path: Path, data: Data) -> None:
     if data.y is None or data.y.dtype.kind not in "fiub":
         raise InputError("Svmlight text needs a number as the label of each row: number the classes, or write a table or .npz.")
     if data.sample_weight is not None:
-        raise InputError("Svmlight text has no place for the weights of rows: write a table or .npz.")
+        raise InputError("Svmlight text cannot hold sample weights: write a table or .npz.")
     write_svmlight(path, data.X, data.y, qid=data.qid)

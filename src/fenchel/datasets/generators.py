@@ -17,11 +17,11 @@ NOISE_DENSITY = 0.05
 def make_text(
     m: int = 20_000, n: int = 47_236, nonzeros: int = 75, contrast: float = 0.35, noise: float = 0.03, seed: int = 0
 ) -> tuple[sp.csr_array, np.ndarray]:
-    """Two-class text in the likeness of RCV1: Zipf-distributed words, tf-idf weights, rows of length 1.
+    """Two-class text with the statistics of RCV1: Zipf-distributed words, tf-idf weights, rows of norm 1.
 
     The classes use the same words at different rates: the logarithms of the rates differ by 2·``contrast`` times a
-    standard normal number. A share ``noise`` of the labels is drawn at random. Repeated words leave a little less than
-    ``nonzeros`` different ones in a row, or a little more: it is a mean.
+    standard normal number. A share ``noise`` of the labels is drawn at random. ``nonzeros`` is the
+    mean number of different words in a row.
 
     >>> X, y = make_text(100, n=1000, nonzeros=20)
     >>> X.shape, sorted(set(y.tolist()))
@@ -48,18 +48,18 @@ def make_text(
     flipped = rng.random(m) < noise
     y[flipped] = rng.choice([-1.0, 1.0], flipped.sum())
     X = sp.csr_array(X)
-    if X.nnz < 2**31:  # many packages take nothing wider
+    if X.nnz < 2**31:  # many packages accept only 32-bit indices
         X.indices, X.indptr = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False)
     return X, y
 
 
 def with_noise_features(X: Any, features: int = 1000, kind: str = "sparse", seed: int = 0) -> Any:
-    """X with columns of pure noise behind its own: those of MAGIC04S (``kind="sparse"``) and MAGIC04D (``"dense"``).
+    """Append columns of noise to X, as in MAGIC04S (``kind="sparse"``) and MAGIC04D (``"dense"``).
 
-    A sparse one is 1 with probability 0.05, else 0; a dense one is −1 or +1 with equal probability. Shalev-Shwartz & Tewari,
+    Sparse noise is 1 with probability 0.05, else 0; dense noise is −1 or +1 with equal probability. Shalev-Shwartz & Tewari,
     *Stochastic methods for l1-regularized loss minimization*, JMLR 12 (2011), section 4.1, after Langford et al. (2009). (The paper
-    gives the density of MAGIC04S as 5.81 %; these probabilities make it 5.94 % on average.) Sparse noise makes a CSR matrix, dense
-    noise an array.
+    gives the density of MAGIC04S as 5.81 %; these probabilities make it 5.94 % on average.) The result is a CSR matrix for sparse
+    noise, an array for dense noise.
 
     >>> with_noise_features(np.ones((3, 2)), 4, kind="dense").shape
     (3, 6)
@@ -81,11 +81,11 @@ def with_noise_features(X: Any, features: int = 1000, kind: str = "sparse", seed
 def make_gaussians(
     m: int = 200_000, n: int = 10, separation: float = 2.0, condition: float = 10.0, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Two Gaussian classes of one covariance, and the unit normal of the best separating plane: X, y, w*.
+    """Two Gaussian classes with the same covariance, and the unit normal of the best separating plane: X, y, w*.
 
-    The toy data of *Inverse time dependency in convex regularized learning*, section V (there with n = 10, 20 and 40), which judges
-    a predictor by ‖w* − w/‖w‖‖. Labels are −1 and +1 with equal probability, rows N(±μ, Σ), so that w* ∝ Σ⁻¹μ: the direction of Bayes'
-    classifier, and of the minimisers of the expected logistic and squared loss. ``separation`` is the Mahalanobis distance
+    The toy data of *Inverse time dependency in convex regularized learning*, section V (there with n = 10, 20 and 40), which measures the
+    error of a predictor by ‖w* − w/‖w‖‖. Labels are −1 and +1 with equal probability, rows N(±μ, Σ), so that w* ∝ Σ⁻¹μ: the direction of
+    Bayes' classifier, and of the minimisers of the expected logistic and squared loss. ``separation`` is the Mahalanobis distance
     2√(μᵀΣ⁻¹μ) between the classes, which makes Bayes' error Φ(−separation/2); ``condition`` is Σ's condition number.
 
     >>> X, y, w = make_gaussians(1000, n=5, separation=4.0)
@@ -99,7 +99,7 @@ def make_gaussians(
     axes = np.linalg.qr(rng.standard_normal((n, n)))[0]
     spread = np.geomspace(1.0, 1.0 / np.sqrt(condition), n)  # standard deviations along the axes
     direction = rng.standard_normal(n)
-    mean = separation / 2.0 * direction / np.linalg.norm(direction)  # before the axes are stretched
+    mean = separation / 2.0 * direction / np.linalg.norm(direction)  # in whitened coordinates
     y = rng.choice([-1.0, 1.0], m)
     X = (rng.standard_normal((m, n)) + y[:, None] * mean) * spread @ axes.T
     w = axes @ (mean / spread)
@@ -109,7 +109,7 @@ def make_gaussians(
 def make_wide(
     m: int = 1000, n: int = 20_000, informative: int = 20, nonzeros: int = 50, noise: float = 0.1, seed: int = 0
 ) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
-    """Sparse regression with far more columns than rows, most of them idle: X, y, w.
+    """Sparse regression with far more columns than rows, most of them with weight 0: X, y, w.
 
     Each row has ``nonzeros`` standard normal entries, ``informative`` of the weights are ±1 or more and the others 0, and
     y = Xw + ε with normal ε whose standard deviation is ``noise`` times that of Xw.
@@ -134,13 +134,13 @@ def make_wide(
 
 
 def check_option(holds: bool, name: str, value: object, need: str) -> None:
-    """Refuse a value that does not hold, saying what is needed."""
+    """Raise an error that states the requirement unless the condition holds."""
     if not holds:
         raise InputError(Argument(name, value), f": give {need}.")
 
 
 def _draws_for(nonzeros: int, common: np.ndarray) -> int:
-    """How many words to draw so that about ``nonzeros`` different ones come up."""
+    """The number of words to draw so that about ``nonzeros`` of them are different."""
     p = common / common.sum()
     draws = nonzeros
     while draws < 20 * nonzeros and (1.0 - (1.0 - p) ** draws).sum() < nonzeros:

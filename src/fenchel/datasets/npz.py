@@ -1,7 +1,7 @@
 """NumPy's .npz: dense ``X``, or the parts ``data``, ``indices``, ``indptr`` and ``shape`` of a CSR matrix, and ``y``.
 
-A zip of arrays, read without pickle. The sizes that its headers claim are compared with each other and with the file before
-anything is allocated, and a matrix with indices outside its shape is refused, for kernels do not check them again.
+A zip of arrays, read without pickle. The sizes in its headers are compared with each other and with the file before
+anything is allocated, and a matrix with indices outside its shape is refused, because kernels do not check indices.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fenchel.datasets.decompression import check_expansion
 from fenchel.linalg.storage import as_storage
 
 SPARSE = ("data", "indices", "indptr", "shape")
-SCIPY = {"format", "_is_array"}  # what scipy.sparse.save_npz adds
+SCIPY = {"format", "_is_array"}  # added by scipy.sparse.save_npz
 MEMBERS = {*SPARSE, *SCIPY, "X", "y", "qid", "feature_names", "target_name", "sample_weight"}
 
 
@@ -34,10 +34,10 @@ def read_npz(path: Path, dtype: Any) -> Data:
     extra = {name: arrays.get(name) for name in ("y", "qid", "sample_weight")}
     for name, values in extra.items():
         if values is not None and values.shape != (X.shape[0],):
-            raise InputError(f"{path} has {name} of shape {values.shape} for {X.shape[0]:,} rows: there must be one a row.")
+            raise InputError(f"{path} has {name} of shape {values.shape} for {X.shape[0]:,} rows: give one value per row.")
     names = arrays.get("feature_names")
     if names is not None and names.shape != (X.shape[1],):
-        raise InputError(f"{path} has feature_names of shape {names.shape} for {X.shape[1]:,} features: there must be one each.")
+        raise InputError(f"{path} has feature_names of shape {names.shape} for {X.shape[1]:,} features: give one name per feature.")
     target = str(arrays["target_name"]) if "target_name" in arrays else None
     y = extra["y"] if extra["y"] is None or extra["y"].dtype.kind == "U" else extra["y"].astype(np.float64)
     features = None if names is None else tuple(names.tolist())
@@ -48,7 +48,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
     with zipfile.ZipFile(path) as archive:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         if len(members) < len(archive.infolist()) or not set(members) <= MEMBERS:
-            raise InputError(f"{path} holds {', '.join(sorted(members))}: only {', '.join(sorted(MEMBERS))} mean anything, each once.")
+            raise InputError(f"{path} holds {', '.join(sorted(members))}: only {', '.join(sorted(MEMBERS))} are allowed, each once.")
         check_expansion(path, sum(info.file_size for info in members.values()))
         return {name: _array(path, archive, info) for name, info in members.items()}
 
@@ -59,9 +59,11 @@ def _array(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.nd
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read(stream)
         if dtype.kind not in "fiubUS":
-            raise InputError(f"{path}: {info.filename} holds {dtype}, neither numbers nor text.")
+            raise InputError(f"{path}: {info.filename} holds {dtype}: give numbers or text.")
         if math.prod(shape) * dtype.itemsize != info.file_size - stream.tell():
-            raise InputError(f"{path}: {info.filename} says it has the shape {shape} of {dtype}, which is not what its size allows.")
+            raise InputError(
+                f"{path}: {info.filename} has the shape {shape} of {dtype} in its header, which does not match its size: write it again."
+            )
     with archive.open(info) as stream:
         return np.lib.format.read_array(stream, allow_pickle=False)
 
@@ -71,10 +73,10 @@ def _matrix(path: Path, arrays: dict[str, np.ndarray]) -> Any:
         return as_storage(arrays["X"])
     absent = [name for name in SPARSE if name not in arrays]
     if absent:
-        raise InputError(f"{path} has neither X nor all of {', '.join(SPARSE)}: {', '.join(absent)} is not there.")
+        raise InputError(f"{path} has neither X nor all of {', '.join(SPARSE)}: {', '.join(absent)} is missing.")
     shape = arrays["shape"]
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any():
-        raise InputError(f"{path} has the shape {shape.tolist()}: it must be two whole numbers.")
+        raise InputError(f"{path} has the shape {shape.tolist()}: give two whole numbers that are not negative.")
     if arrays.get("format") is not None and arrays["format"].item() not in (b"csr", "csr"):
         raise InputError(f"{path} holds a sparse matrix that is not CSR: save X.tocsr().")
     try:

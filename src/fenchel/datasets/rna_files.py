@@ -1,8 +1,8 @@
-"""RNA sequences with their structures: dot-bracket files (.dbn) and .bpseq files, plain, compressed or in a tar
+"""RNA sequences with their structures: dot-bracket files (.dbn) and .bpseq files, plain, compressed or in a tar archive
 
-A .dbn file has a line ">name", a line with the sequence and one with the structure for each record. A .bpseq file is one record, a
-line "position base partner" for each base, positions counting from 1 and 0 for no partner; lines of other kinds before them are a heading.
-Errors name the file and the line. Files are read line by line: what a small one expands to is refused before it fills the memory.
+A .dbn file has three lines per record: ">name", the sequence and the structure. A .bpseq file is one record, with a line
+"position base partner" for each base; positions count from 1, and partner 0 means unpaired. Other lines before the first base are a
+heading. Errors name the file and the line. Files are read line by line, and one that expands too much is refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fenchel.datasets.rna_notation import checked_partners, dot_bracket, partner
 from fenchel.datasets.text_files import DAMAGE, MAGIC, name_of, open_binary, writing
 
 UNREADABLE = (*DAMAGE, tarfile.TarError)
-MARKS = ".([{<"  # that a structure begins with
+MARKS = ".([{<"  # characters that a structure may begin with
 KNOTS = re.compile(r"[\[\]{}<>A-Za-z]")
 BASE = re.compile(r"([0-9]{1,9})\s+(\S)\s+([0-9]{1,9})")
 
@@ -37,9 +37,9 @@ class RnaRecord(NamedTuple):
 
 
 def read_rna(path: str | os.PathLike[str], *, drop_crossing: bool = False) -> list[RnaRecord]:
-    """RNA from a file of any kind: .bpseq files, folders and tars of them, else dot-bracket or FASTA, whose structures are empty.
+    """Read RNA from a .bpseq file, a folder or tar archive of them, a dot-bracket file, or a FASTA file, whose structures are empty.
 
-    With ``drop_crossing`` the pairs of pseudoknots are left out, as :func:`read_dbn` and :func:`read_bpseq` say; else they are refused.
+    Pseudoknots are refused; with ``drop_crossing`` their pairs are left out as in :func:`read_dbn` and :func:`read_bpseq`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -59,7 +59,7 @@ def read_rna(path: str | os.PathLike[str], *, drop_crossing: bool = False) -> li
 
 
 def _fasta(lines: Iterable[tuple[int, str]], place: str) -> list[RnaRecord]:
-    """Names and sequences, which may go over several lines."""
+    """Names and sequences, which may extend over several lines."""
     made: list[RnaRecord] = []
     for titles, group in itertools.groupby(lines, key=lambda numbered: numbered[1].startswith(">")):
         if titles:
@@ -78,14 +78,14 @@ def _fasta(lines: Iterable[tuple[int, str]], place: str) -> list[RnaRecord]:
 
 def _check_filled(made: list[RnaRecord], place: str) -> None:
     if made and not made[-1].sequence:
-        raise InputError(f"{place}: {made[-1].name} has no sequence.")
+        raise InputError(f"{place}: {made[-1].name} has no sequence: add it or remove the record.")
 
 
 def _joined(lines: Iterable[tuple[int, str]], place: str) -> str:
     parts, size = [], 0
     for number, line in lines:
         if line[0] in MARKS:
-            raise InputError(f"{place}, line {number}: this is a structure; either no record has one, or each has, in a line of its own.")
+            raise InputError(f"{place}, line {number}: this is a structure; give every record a structure on one line, or none.")
         parts.append(line)
         size += len(line)
         check_size(size, place, number)
@@ -93,14 +93,14 @@ def _joined(lines: Iterable[tuple[int, str]], place: str) -> str:
 
 
 def is_tar(path: Path) -> bool:
-    """Whether the name is that of an archive."""
+    """Whether the file is a tar archive, according to its name."""
     return ".tar" in path.suffixes or path.suffix in (".tgz", ".txz")
 
 
 def read_dbn(path: str | os.PathLike[str] | IO[bytes], *, drop_crossing: bool = False) -> list[RnaRecord]:
     """The records of a dot-bracket file, which may be compressed (.gz, .bz2, .xz).
 
-    Brackets other than round ones, and letters, are pairs of pseudoknots, and refused; ``drop_crossing`` leaves these pairs out.
+    Brackets other than round ones, and letters, mark pairs of pseudoknots and are refused; ``drop_crossing`` leaves these pairs out.
 
     >>> import io
     >>> read_dbn(io.BytesIO(b">hairpin\\nGGGAAACCC\\n(((...)))\\n"))
@@ -117,10 +117,12 @@ def _dot_brackets(lines: Iterator[tuple[int, str]], place: str, drop_crossing: b
             raise InputError(f"{place}, line {number}: a record begins with '>' and its name, not with {title[:30]!r}.")
         (_, sequence), (last, marks) = next(lines, (0, "")), next(lines, (0, ""))
         if not marks:
-            raise InputError(f"{place}, line {number}: the file ends within this record; it needs a sequence and a structure.")
-        structure = marks.split()[0]  # programs write energies behind structures
+            raise InputError(f"{place}, line {number}: the file ends within this record; add its sequence and structure.")
+        structure = marks.split()[0]  # some programs write the energy after the structure
         if len(sequence) != len(structure):
-            raise InputError(f"{place}, line {last}: {len(structure)} marks for a sequence of {len(sequence)} bases.")
+            raise InputError(
+                f"{place}, line {last}: {len(structure)} characters in the structure of {len(sequence)} bases; give one per base."
+            )
         check_size(len(sequence), place, last)
         yield RnaRecord(title[1:].strip(), sequence, _without_knots(structure, place, last, drop_crossing))
 
@@ -129,7 +131,7 @@ def _without_knots(structure: str, place: str, number: int, drop_crossing: bool)
     knot = KNOTS.search(structure)
     if knot and not drop_crossing:
         raise InputError(
-            f"{place}, line {number}: {knot[0]!r} at position {knot.start() + 1} marks a pair of a pseudoknot, which cannot be had; "
+            f"{place}, line {number}: {knot[0]!r} at position {knot.start() + 1} marks a pair of a pseudoknot, which is not supported; "
             "read_rna and read_dbn leave such pairs out with ",
             Argument("drop_crossing", True),
             ".",
@@ -138,7 +140,7 @@ def _without_knots(structure: str, place: str, number: int, drop_crossing: bool)
 
 
 def write_dbn(path: str | os.PathLike[str], records: Iterable[RnaRecord | tuple[str, str, str]]) -> None:
-    """Write records of name, sequence and structure as a dot-bracket file, compressed as its name says.
+    """Write records of name, sequence and structure as a dot-bracket file, compressed according to its ending.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -149,16 +151,16 @@ def write_dbn(path: str | os.PathLike[str], records: Iterable[RnaRecord | tuple[
     with writing(path) as file:
         for name, sequence, structure in records:
             if len(sequence) != len(structure) or "\n" in name + sequence + structure or not sequence:
-                raise InputError(f"{name!r}: a record needs a name in one line, a sequence, and a structure of the same length.")
+                raise InputError(f"{name!r}: a record needs a name on one line, a sequence, and a structure of the same length.")
             file.write(f">{name}\n{sequence}\n{structure}\n".encode())
 
 
 def read_bpseq(path: str | os.PathLike[str], *, drop_crossing: bool = False) -> list[RnaRecord]:
-    """The records of a .bpseq file, of all .bpseq files in a folder, or of those in a tar, in the order of their names.
+    """The records of a .bpseq file, or of all .bpseq files in a folder or a tar archive, in the order of their names.
 
-    Each is named after its file. Files and tars may be compressed (.gz, .bz2, .xz); a tar is read in place, and nothing of it
-    is written to the disk. Pairs that cross (pseudoknots), which a dot-bracket string cannot tell, are refused; with ``drop_crossing``
-    those that cross most others are left out.
+    Each record is named after its file. Files and archives may be compressed (.gz, .bz2, .xz); an archive is read without unpacking it
+    to disk. Crossing pairs (pseudoknots), which a dot-bracket string cannot express, are refused; with ``drop_crossing`` pairs are left
+    out, the one that crosses most others first, until none cross.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -191,7 +193,7 @@ def _read_one(path: Path, drop_crossing: bool) -> RnaRecord:
 
 
 def _members(path: Path, drop_crossing: bool) -> Iterator[RnaRecord]:
-    """The .bpseq members of a tar; links, devices and whatever else is no ordinary file are passed over."""
+    """The .bpseq members of a tar archive; links, devices and other members that are not ordinary files are skipped."""
     found = 0
     with open_binary(path) as (file, raw):
         try:
@@ -203,7 +205,7 @@ def _members(path: Path, drop_crossing: bool) -> Iterator[RnaRecord]:
                         content = archive.extractfile(member)
                         yield _record(name, every_line(content, content, place), place, drop_crossing)
         except UNREADABLE as error:
-            raise InputError(f"{path} is damaged or no tar ({error}): get the file again.") from None
+            raise InputError(f"{path} is damaged or not a tar archive ({error}): get the file again.") from None
     if not found:
         raise InputError(f"{path} has no .bpseq files: check the path.")
 
@@ -221,12 +223,12 @@ def _record(name: str, lines: Iterable[tuple[int, str]], place: str, drop_crossi
         if match is None:
             raise InputError(f"{place}, line {number}: {line[:40]!r} is not of the form 'position base partner'.")
         if int(match[1]) != len(bases) + 1:
-            raise InputError(f"{place}, line {number}: position {match[1]} follows {len(bases)}; positions go up by one from 1.")
+            raise InputError(f"{place}, line {number}: position {match[1]} follows {len(bases)}; positions must increase by one from 1.")
         bases.append(match[2])
         partners.append(int(match[3]) - 1)
         check_size(len(bases), place, number)
     if not bases:
-        raise InputError(f"{place}: there is no line of the form 'position base partner'.")
+        raise InputError(f"{place} has no line of the form 'position base partner': check what the file holds.")
     return RnaRecord(name, "".join(bases), _brackets(partners, place, drop_crossing))
 
 

@@ -1,4 +1,4 @@
-"""Generated data with structure: tagged sequences, queries with graded documents, RNA with its pairs."""
+"""Generated structured data: tagged sequences, queries with graded documents, RNA with secondary structures."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from fenchel.core.validation import checked_whole
 from fenchel.datasets.generators import check_option
 
-HAIRPIN = 3  # bases at least between two that pair
-STEM = 3  # pairs at least on top of each other
+HAIRPIN = 3  # smallest number of bases between two that pair
+STEM = 3  # smallest number of stacked pairs
 PAIRS = ("AU", "UA", "CG", "GC", "GU", "UG")
 PAIR_RATES = (0.15, 0.15, 0.3, 0.3, 0.05, 0.05)
 
@@ -19,9 +19,9 @@ def make_sequences(
 ) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
     """Sentences to tag, from a hidden Markov model: token features, tags 0, 1, ..., and the sentence of each token.
 
-    The next token has the same tag with probability ``stay``, else any other. With probability ``purity`` its word is one of its tag's
-    own ``words/tags``, else any word, so that words alone do not tell the tag. Row t of X says which word token t is, and whether
-    it opens its sentence. Lengths are 1 plus a Poisson number, ``length`` on average.
+    The next token has the same tag with probability ``stay``, else any other. With probability ``purity`` its word is one of the
+    ``words/tags`` words of its tag, else any word, so that words alone do not determine the tag. Row t of X indicates the word of token t
+    and whether it begins a sentence. Lengths are 1 plus a Poisson number, ``length`` on average.
 
     >>> X, y, sentence = make_sequences(10, tags=3, words=30)
     >>> X.shape[1], X.shape[0] == len(y) == len(sentence), sorted(set(sentence.tolist())) == list(range(10))
@@ -37,23 +37,23 @@ def make_sequences(
     lengths = 1 + rng.poisson(length - 1, m)
     sentence = np.repeat(np.arange(m), lengths)
     tokens = len(sentence)
-    opens = np.concatenate([[True], np.diff(sentence) > 0])
-    y = _chain(opens, rng.integers(0, tags, tokens), rng.random(tokens) < stay, rng.integers(1, tags, tokens), tags)
+    starts = np.concatenate([[True], np.diff(sentence) > 0])
+    y = _chain(starts, rng.integers(0, tags, tokens), rng.random(tokens) < stay, rng.integers(1, tags, tokens), tags)
     own = words // tags
     word = np.where(rng.random(tokens) < purity, y * own + rng.integers(0, own, tokens), rng.integers(0, words, tokens))
-    marks = np.concatenate([word, np.full(np.count_nonzero(opens), words)])
-    rows = np.concatenate([np.arange(tokens), np.flatnonzero(opens)])
+    marks = np.concatenate([word, np.full(np.count_nonzero(starts), words)])
+    rows = np.concatenate([np.arange(tokens), np.flatnonzero(starts)])
     X = sp.coo_array((np.ones(len(rows)), (rows.astype(np.int32), marks.astype(np.int32))), shape=(tokens, words + 1)).tocsr()
     return sp.csr_array(X), y, sentence
 
 
-def _chain(opens: np.ndarray, fresh: np.ndarray, stays: np.ndarray, step: np.ndarray, tags: int) -> np.ndarray:
-    """Tags: a fresh one where a sentence opens, else the last one or ``step`` past it, around the circle."""
+def _chain(starts: np.ndarray, fresh: np.ndarray, stays: np.ndarray, step: np.ndarray, tags: int) -> np.ndarray:
+    """Tags: a new one at the start of a sentence, else the previous one, or ``step`` after it modulo ``tags``."""
     moves = np.where(stays, 0, step)
-    moves[opens] = 0
+    moves[starts] = 0
     total = np.cumsum(moves)
-    start = np.flatnonzero(opens)[np.cumsum(opens) - 1]
-    return (fresh[start] + total - total[start]) % tags
+    first = np.flatnonzero(starts)[np.cumsum(starts) - 1]
+    return (fresh[first] + total - total[first]) % tags
 
 
 def make_ranking(
@@ -63,8 +63,8 @@ def make_ranking(
 
     One linear score, with normal noise of ``noise`` times its standard deviation, orders the documents of a query: the best tenth
     gets the highest grade, the next fifth the one below, and so on, doubling, the rest 0. Each query shifts the features of all
-    its documents, which tells nothing about their order: what is learnt from single documents is misled, what is learnt from
-    pairs is not.
+    its documents, which does not change their order: this misleads models trained on single documents, but not those trained on
+    pairs.
 
     >>> X, y, qid = make_ranking(queries=5, documents=10)
     >>> X.shape, np.bincount(y[qid == 3].astype(int)).tolist()
@@ -90,7 +90,7 @@ def make_rna(m: int = 100, length: int = 80, paired: float = 0.6, seed: int = 0)
     """RNA with a planted secondary structure: sequences over ACGU, and dot-bracket strings of the same lengths.
 
     Pairs are nested, complementary (AU, CG or GU), at least three bases apart, and come in stems of three or more. About a share
-    ``paired`` of the bases pair where there is room. Lengths vary by up to a quarter around ``length``.
+    ``paired`` of the bases pair if there is room. Lengths vary by up to a quarter around ``length``.
 
     >>> sequences, structures = make_rna(2, length=30)
     >>> len(sequences[0]) == len(structures[0]), set(structures[0]) <= set("(.)")
@@ -112,7 +112,7 @@ def make_rna(m: int = 100, length: int = 80, paired: float = 0.6, seed: int = 0)
 
 
 def _nested(size: int, paired: float, rng: np.random.Generator) -> list[tuple[int, int]]:
-    """Stems drawn one inside or beside another, until the share is reached or no room is left."""
+    """Draw stems inside or next to each other until the share is reached or no room is left."""
     pairs: list[tuple[int, int]] = []
     free = [(0, size)]  # stretches without a pair, each inside one loop
     while free and 2 * (len(pairs) + STEM) <= paired * size:

@@ -1,4 +1,4 @@
-"""Files, plain or compressed with gz, bz2 or xz: opened, cut into whole lines, and written so that none is ever half there."""
+"""Files, plain or compressed with gz, bz2 or xz: open them, split them into chunks of whole lines, write them atomically."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from fenchel.core.errors import InputError, InputTypeError
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
 DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
-CHUNK = 1 << 21  # bytes of text that are parsed at a time: they and their numbers stay in the processor's cache
-FIRST_CHUNK = 1 << 16  # most files are small
+CHUNK = 1 << 21  # bytes of text parsed together, so that they and their numbers fit into the processor's cache
+FIRST_CHUNK = 1 << 16  # smaller, because most files are small
 LONGEST_LINE = 1 << 28
 
 
 @contextlib.contextmanager
 def open_binary(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[tuple[Any, Any]]:
-    """A file to read, decompressed if what it begins with says so, or else its name; and the file as it is, maybe the same.
+    """Open a file, decompressed according to its first bytes or else its ending; yields that file and the underlying raw file.
 
     >>> with open_binary(io.BytesIO(gzip.compress(b"+1 1:2"))) as (file, raw):
     ...     file.read(), file is raw
@@ -36,7 +36,7 @@ def open_binary(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[tuple[An
     with contextlib.ExitStack() as stack:
         if isinstance(source, str | os.PathLike):
             path = Path(source)
-            if not path.exists() or path.is_dir():  # a pipe will do
+            if not path.exists() or path.is_dir():  # pipes are allowed
                 raise FileNotFoundError(f"There is no file {path}: check the path.")
             file: Any = stack.enter_context(open(path, "rb"))
             suffix = path.suffix
@@ -45,8 +45,8 @@ def open_binary(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[tuple[An
         start = _first_bytes(file)
         kind = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), suffix)
         compressed = kind in OPENERS
-        if compressed and not start:  # an empty text, compressed, is not an empty file
-            raise InputError(f"{name_of(source)}, line 1: the file is empty, which no {kind} file is: get the file again.")
+        if compressed and not start:  # a compressed file is never empty, even if its text is
+            raise InputError(f"{name_of(source)}, line 1: the file is empty, which a {kind} file cannot be: get the file again.")
         yield (stack.enter_context(OPENERS[kind](file, "rb")) if compressed else file), file
 
 
@@ -68,7 +68,7 @@ def _first_bytes(file: Any) -> bytes:
 
 
 def name_of(source: Any) -> str:
-    """What to call a file in messages."""
+    """The name of a file for messages."""
     if isinstance(source, str | os.PathLike):
         return os.fspath(source)
     name = getattr(source, "name", None)
@@ -76,7 +76,7 @@ def name_of(source: Any) -> str:
 
 
 class Damaged(ValueError):
-    """A file that cannot be read on; ``line`` is the one it went to, from 1, in the chunk being read."""
+    """A file that cannot be read further; ``line`` is the line of the fault in the current chunk, from 1."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)
@@ -84,23 +84,23 @@ class Damaged(ValueError):
 
 
 class Lines:
-    """A file cut into chunks of whole lines, which several threads may take in turn: while one reads, others work."""
+    """A file split into chunks of whole lines, which several threads take in turn: while one reads, the others parse."""
 
     def __init__(self, file: Any, raw: Any) -> None:
         self.file, self.raw = file, raw
         try:
             self.length = os.fstat(raw.fileno()).st_size
-        except (AttributeError, OSError):  # not on a disk
+        except (AttributeError, OSError):  # not a file on disk
             self.length = 0
         self.lock = threading.Lock()
-        self.taken = self.bytes = 0  # chunks handed out, bytes read
+        self.taken = self.bytes = 0  # chunks taken, bytes read
         self.carried = b""
         self.ended = False
 
     def take(self, buffer: bytearray, padding: int) -> tuple[int, bytearray, int] | None:
-        """The number of the next chunk, a buffer that holds it and so many bytes more, and its size; None at the end.
+        """The number of the next chunk, a buffer with the chunk and room for ``padding`` more bytes, and its size; None at the end.
 
-        It is the buffer that was given, if that is large enough.
+        The given buffer is reused if it is large enough.
         """
         with self.lock:
             if self.ended:
@@ -109,12 +109,12 @@ class Lines:
             return self.taken - 1, *self._next(buffer, padding)
 
     def stop(self) -> None:
-        """Hand out no more."""
+        """Return no more chunks."""
         with self.lock:
             self.ended = True
 
     def fraction_read(self) -> float:
-        """How much of the file has been read, in (0, 1]; half of it, if that cannot be told."""
+        """The share of the file that has been read, in (0, 1]; 0.5 if it is unknown."""
         return min(1.0, (self.raw.tell() + 1) / self.length) if self.length else 0.5
 
     def _next(self, buffer: bytearray, padding: int) -> tuple[bytearray, int]:
@@ -134,7 +134,7 @@ class Lines:
                 return buffer, cut
             if room >= LONGEST_LINE:
                 self.ended = True
-                raise Damaged(f"the line is longer than {LONGEST_LINE:,} bytes: this is hardly svmlight text.", 1)
+                raise Damaged(f"the line is longer than {LONGEST_LINE:,} bytes: check that the file is svmlight text.", 1)
             carried, room = bytes(memoryview(buffer)[:size]), 2 * room
 
     def _fill(self, space: memoryview) -> int:
@@ -171,6 +171,6 @@ def _gist(error: Exception) -> str:
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Any]:
-    """A file to write, compressed as its name says, that takes the place of what was there once all of it is written."""
+    """A file to write, compressed according to its ending; it replaces an existing file once it is complete."""
     with replacing(path) as temporary, OPENERS.get(Path(path).suffix, open)(temporary, "wb") as file:
         yield file

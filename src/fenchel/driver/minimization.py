@@ -20,13 +20,14 @@ from fenchel.driver.stream_run import StreamRun
 from fenchel.problems.objective import Objective
 from fenchel.problems.result import Iterate, Result
 from fenchel.solvers import Solver, solvers
+from fenchel.solvers.names import SolverName
 
 WARNED = ("max_passes", "stalled", "diverged")  # a time limit, a callback or an interrupt ends a run at the user's request
 
 
 def minimize(
-    problem: Any,
-    solver: str = "auto",
+    problem: Objective,
+    solver: SolverName = "auto",
     *,
     tol: float = 1e-3,
     max_passes: float = 1000,

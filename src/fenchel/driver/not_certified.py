@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sklearn.exceptions import ConvergenceWarning
 
-from fenchel.core.errors import Worded
+from fenchel.core.errors import MessageWithArguments
 
 
-class NotCertifiedWarning(Worded, ConvergenceWarning):
+class NotCertifiedWarning(MessageWithArguments, ConvergenceWarning):
     """A run ended with a gap above its tolerance."""

@@ -1,15 +1,17 @@
-"""Estimators with scikit-learn's interface, and a certificate on every one of them.
+"""Estimators with scikit-learn's interface, each with a certificate of optimality.
 
-``LinearClassifier`` and ``LinearRegressor`` offer all losses and penalties of the house. The others have scikit-learn's own
-names, parameters and objectives: changing an import is all it takes. ``StructuredSVM`` and ``ConditionalRandomField`` learn any structured
-model of :mod:`fenchel.structured`.
+``LinearClassifier`` and ``LinearRegressor`` offer all losses and penalties of fenchel. ``Tagger``, ``RnaFolder`` and ``Ranker`` solve
+structured problems, and ``StructuredSVM`` and ``ConditionalRandomField`` train any model of :mod:`fenchel.structured`. The others have
+scikit-learn's own names, parameters and objectives, so that they can be used by changing an import:
 
     from sklearn.linear_model import LogisticRegression   →   from fenchel.estimators import LogisticRegression
 
-A new one is a file here that says what it minimises, as a :class:`~fenchel.estimators.linear_estimator.Formulation`.
+A new linear estimator only has to define what it minimises, as a :class:`~fenchel.estimators.linear_estimator.Formulation`.
 """
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 from fenchel.estimators.lasso import ElasticNet, Lasso
 from fenchel.estimators.lasso_cv import ElasticNetCV, LassoCV
@@ -25,7 +27,35 @@ from fenchel.estimators.structured_estimators import ConditionalRandomField, Str
 from fenchel.estimators.svm import LinearSVC, LinearSVR
 from fenchel.estimators.tagger import Tagger
 
-STRUCTURED = ("ConditionalRandomField", "Ranker", "RnaFolder", "StructuredSVM", "Tagger")  # their X are no matrices of rows
+#: Any of the estimators, as :func:`fenchel.load` returns it.
+Estimator: TypeAlias = (
+    ConditionalRandomField
+    | ElasticNet
+    | ElasticNetCV
+    | Lasso
+    | LassoCV
+    | LinearClassifier
+    | LinearRegressor
+    | LinearSVC
+    | LinearSVR
+    | LogisticRegression
+    | LogisticRegressionCV
+    | Ranker
+    | Ridge
+    | RidgeCV
+    | RnaFolder
+    | SGDClassifier
+    | SGDRegressor
+    | StructuredSVM
+    | Tagger
+)
+STRUCTURED = (
+    "ConditionalRandomField",
+    "Ranker",
+    "RnaFolder",
+    "StructuredSVM",
+    "Tagger",
+)  # X need not be a matrix of examples
 
 __all__ = [
     "ConditionalRandomField",

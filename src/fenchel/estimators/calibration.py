@@ -1,8 +1,8 @@
-"""Probabilities from scores: p(y = k | x) = 1/(1 + e^−(a·score + b)), a and b learnt on rows held out
+"""Probabilities from scores: p(y = k | x) = 1/(1 + e^−(a·score + b)), with a and b learnt on held-out rows
 
-J. Platt, *Probabilistic outputs for support vector machines*, 1999: targets are (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2) instead of 1 and 0, as if
-each class had one row more. A target t is a row of label +1 and weight t and one of label −1 and weight 1 − t, so the
-fit is a logistic regression on one feature with a free intercept, like any other here.
+J. Platt, *Probabilistic outputs for support vector machines*, 1999: the targets are (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2) instead of 1 and 0,
+as if each class had one more row. A target t is equivalent to a row of label +1 and weight t plus one of label −1 and weight 1 − t, so the
+fit is a logistic regression on one feature with an unpenalised intercept.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from sklearn.utils.validation import column_or_1d
 from fenchel.core.errors import InputError
 from fenchel.core.validation import checked_choice
 from fenchel.driver import solve
-from fenchel.estimators.classification import rest_normalised
+from fenchel.estimators.classification import normalised_one_vs_rest
 from fenchel.losses import Logistic
 from fenchel.problems.problem import FREE, Problem
 from fenchel.regularizers import L2
 
-FOLDS = 5
-NEGLIGIBLE = 1e-9  # of the mean square of the scores: a ridge that changes nothing
+FOLDS = 5  # of the cross-validation that produces the scores
+NEGLIGIBLE = 1e-9  # ridge strength relative to the mean square of the scores: small enough to have no effect
 
 
-def learnt(model: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
-    """Slope and offset of every class, from scores of rows that took no part in learning them, in five folds or as many as a class has."""
+def fit_calibration(model: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
+    """Slope and offset for each class, from out-of-fold scores: five folds, or fewer if a class has fewer rows."""
     checked_choice("calibration", model.calibration, ("sigmoid",))
     y = column_or_1d(y)
     folds = min(FOLDS, int(np.unique(y, return_counts=True)[1].min()))
     if folds < 2:
-        raise InputError("calibration needs at least two rows of every class: leave it out, or give more rows.")
+        raise InputError("calibration needs at least two rows of every class: set calibration=None, or give more rows.")
     scores = np.zeros((len(y), 1 if len(model.classes_) == 2 else len(model.classes_)))
     weight = np.ones(len(y)) if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, dtype=float), len(y))
     for train, test in StratifiedKFold(folds, shuffle=True, random_state=model._seed()).split(np.zeros(len(y)), y):
@@ -46,17 +46,17 @@ def learnt(model: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
 
 
 def calibrated_probabilities(calibration: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """One row of probabilities for each row of scores.
+    """The probabilities of the classes, one row for each row of scores.
 
     >>> calibrated_probabilities(np.array([[1.0, 0.0]]), np.array([0.0])).tolist()
     [[0.5, 0.5]]
     """
     p = expit(scores.reshape(len(scores), -1) * calibration[:, 0] + calibration[:, 1])
-    return np.column_stack([1.0 - p, p]) if p.shape[1] == 1 else rest_normalised(p)
+    return np.column_stack([1.0 - p, p]) if p.shape[1] == 1 else normalised_one_vs_rest(p)
 
 
 def sigmoid_fit(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """Slope and offset of the sigmoid.
+    """Slope and offset of the sigmoid fitted to one class.
 
     >>> slope, offset = sigmoid_fit(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, False, True, True]), np.ones(4))
     >>> slope > 0, abs(offset) < 1e-6

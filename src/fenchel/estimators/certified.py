@@ -1,7 +1,7 @@
-"""What every estimator does with an answer: keep its certificate, and warn where it is not within the tolerance.
+"""The base of all estimators: it stores the certificate and warns if the gap is not within the tolerance.
 
-Seeds and threads in scikit-learn's terms are here as well. :class:`~fenchel.estimators.linear_estimator.LinearEstimator` solves one
-problem for every target on this base, :class:`OneProblem` a single one.
+It also translates ``random_state`` and ``n_jobs`` to seeds and threads. On this base,
+:class:`~fenchel.estimators.linear_estimator.LinearEstimator` solves one problem for each target, :class:`OneProblem` a single one.
 """
 
 from __future__ import annotations
@@ -18,45 +18,53 @@ from fenchel.core.threads import available_threads
 from fenchel.core.validation import is_number
 from fenchel.driver import solve
 from fenchel.driver.advice import warn_not_certified
-from fenchel.problems.result import Result
+from fenchel.problems.result import History, Result
 
 LARGEST_SEED = 2**31 - 1
 
 
 class Certified(BaseEstimator):
-    """An estimator whose answers are certified.
+    """An estimator with a certificate of optimality.
 
     Attributes:
-        objective_, dual_objective_: what was reached, and a proven lower bound on what can be reached.
-        gap_: their difference, the most by which ``objective_`` can be above the smallest possible.
+        objective_, dual_objective_: the objective at the weights, and a proven lower bound on its minimum.
+        gap_: their difference, an upper bound on how far ``objective_`` is above the minimum.
         converged_: whether the gap is within the tolerance.
-        n_iter_: passes over the data.
-        solver_, history_: the solver that ran, and the course of its run (a list of them for several problems).
+        n_iter_: the number of passes over the data.
+        solver_, history_: the solver used, and the history of its run (a list of histories for several problems).
     """
 
+    objective_: float
+    dual_objective_: float
+    gap_: float
+    converged_: bool
+    n_iter_: Any
+    solver_: str
+    history_: History | list[History]
+
     def _seed(self) -> int:
-        """A seed from ``random_state``; None is 0."""
+        """The seed given by ``random_state``; 0 for None."""
         state = getattr(self, "random_state", None)
         return 0 if state is None else int(check_random_state(state).randint(LARGEST_SEED))
 
     def _threads(self) -> int | None:
-        """How many threads ``n_jobs`` asks for; all for None and -1."""
+        """The number of threads given by ``n_jobs``; None, meaning all, for None and -1."""
         jobs = getattr(self, "n_jobs", None)
         return None if jobs is None or jobs == -1 else max(1, jobs if jobs > 0 else available_threads() + 1 + jobs)
 
     def _keep_certificate(self, found: list[Result], tol: float, factor: float = 1.0) -> None:
-        """Keep what is proven of the results together; the estimator's own objective is ``factor`` times theirs."""
+        """Store the certificate of all results together; the estimator's objective is ``factor`` times the sum of theirs."""
         self.objective_ = factor * sum(result.objective for result in found)
         self.dual_objective_ = factor * sum(result.dual_objective for result in found)
         self.gap_ = factor * sum(result.gap for result in found)
-        # A solver may have been asked for a smaller gap than the user asked for.
+        # The solver may have run with a smaller tolerance than the user's.
         self.converged_ = all(result.converged or result.gap <= result.target * tol / (result.tol or 1.0) for result in found)
         self.n_iter_ = math.ceil(max(result.passes for result in found))
         self.solver_ = found[0].solver
         self.history_ = found[0].history if len(found) == 1 else [result.history for result in found]
 
     def _warn_not_certified(self, problem: Any, found: list[Result]) -> None:
-        """One warning with the gap, the tolerance and what would help, if the tolerance was not reached."""
+        """If the tolerance was not reached, warn with the gap, the tolerance and advice."""
         worst = max(found, key=lambda result: result.gap)
         if self.converged_ or worst.tol == 0.0 or all(result.converged or result.status == "callback" for result in found):
             return
@@ -66,16 +74,18 @@ class Certified(BaseEstimator):
 
 
 class OneProblem(Certified):
-    """An estimator that solves one problem; its parameters are those that ``_solve`` reads.
+    """An estimator that solves one problem and has the parameters read by ``_solve``.
 
-    After ``fit``: ``coef_``, all weights in one row, and the certificate: ``objective_``, ``dual_objective_``, ``gap_``,
+    After ``fit``: ``coef_``, all weights as one vector, and the certificate: ``objective_``, ``dual_objective_``, ``gap_``,
     ``converged_``, ``n_iter_``, ``solver_``, ``history_``.
     """
 
-    default_strengths: ClassVar[dict[str, float]] = {}  #: for each loss the strength that l2=None stands for
+    coef_: np.ndarray
+    l2_: float  #: the strength used; for estimators with a default by loss
+    default_strengths: ClassVar[dict[str, float]] = {}  #: the strength used for l2=None, by loss
 
     def _strength(self) -> float:
-        """l2, or the default of the loss; kept as ``l2_``."""
+        """l2, or the loss's default; stored as ``l2_``."""
         strength = self.default_strengths[self.loss] if self.l2 is None else self.l2
         if not (is_number(strength) and 0.0 < strength < math.inf):
             raise InputError(Argument("l2", self.l2), ": give a positive number.")
@@ -83,13 +93,13 @@ class OneProblem(Certified):
         return self.l2_
 
     def _check_loaded(self) -> None:
-        """Refuse, with an InputError, what no fit has left behind: files come from untrusted sources."""
+        """Raise an InputError for attributes that no ``fit`` could have produced: files may come from untrusted sources."""
         coef = getattr(self, "coef_", None)
         if not (isinstance(coef, np.ndarray) and coef.ndim == 1 and coef.dtype in (np.float64, np.float32)):
-            raise InputError("coef_ is no row of weights")
+            raise InputError("coef_ is not a vector of weights")
 
     def _solve(self, problem: Any) -> Result:
-        """Minimise, keep what was found, and warn if it is not within the tolerance; an interrupt leaves it as far as it came."""
+        """Minimise, store the result, and warn if the gap exceeds the tolerance; an interrupt keeps the weights reached so far."""
         limits = {"tol": self.tol, "max_passes": self.max_passes, "time_limit": self.time_limit}
         result = solve(problem, self.solver, seed=self._seed(), threads=self._threads(), progress=bool(self.verbose), **limits)
         self.coef_ = result.w

@@ -1,61 +1,62 @@
-"""Classification: labels of any kind, two classes or more, one problem for all of them or one for each against the rest."""
+"""Classification with two or more classes and labels of any type, as one multiclass problem or one problem per class (one-vs-rest)."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
-from fenchel.estimators.linear_estimator import MATRICES, LinearEstimator
+from fenchel.estimators.linear_estimator import MATRICES, LinearEstimator, with_callbacks
 
 
 class Classifier(ClassifierMixin, LinearEstimator):
-    """The part that all classifiers share."""
+    """The common base of all linear classifiers."""
 
-    classes_: Any
+    classes_: np.ndarray
 
-    def _one_for_all(self, classes: int) -> bool:
-        """Whether several classes make one problem, with a loss for all of them."""
+    def _is_joint(self, classes: int) -> bool:
+        """Whether several classes are learnt jointly, as one problem with a multiclass loss."""
         raise NotImplementedError
 
     def _formulation(self, weight: float, together: bool) -> Any:
-        """What is minimised: for rows of that total weight, all classes together or two of them."""
+        """The objective for rows of this total weight, with a multiclass loss if ``together``, else with a binary one."""
         raise NotImplementedError
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn from rows X with labels y.
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to rows X with labels y.
 
         Args:
             X: an array, sparse matrix or data frame.
             y: one label per row: numbers, strings or booleans.
-            sample_weight: a weight for each row; 0 is as if the row were not there, 2 as if it were there twice.
+            sample_weight: a weight for each row; 0 leaves the row out, 2 counts it twice.
         """
         X, y = validate_data(self, X, y, **MATRICES)
-        codes = self._numbered(y)
+        codes = self._encoded(y)
         weight = self._class_weighted(self._weights_of(X, sample_weight), y, sample_weight)
-        form = self._formulation(float(weight.sum()), self._one_for_all(len(self.classes_)))
+        form = self._formulation(float(weight.sum()), self._is_joint(len(self.classes_)))
         self._learn(X, y, codes, weight, form)
         return self
 
-    def _numbered(self, y: Any) -> np.ndarray:
-        """The classes as 0, 1, …, K − 1."""
+    def _encoded(self, y: Any) -> np.ndarray:
+        """Set ``classes_`` and return the labels as 0, 1, …, K − 1."""
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise InputError(f"{type(self).__name__} needs samples of at least 2 classes, and y holds one class only: {self.classes_[0]}.")
+            raise InputError(f"{type(self).__name__} needs samples of at least 2 classes, but y has only one class: {self.classes_[0]}.")
         return codes
 
     def _class_weighted(self, weight: np.ndarray, y: Any, sample_weight: Any) -> np.ndarray:
-        """The weights of the rows times those of their classes."""
+        """The weights of the rows multiplied by those of their classes."""
         wanted = getattr(self, "class_weight", None)
         if wanted is None:
             return weight
@@ -64,14 +65,14 @@ class Classifier(ClassifierMixin, LinearEstimator):
         weight = weight * by_class[np.searchsorted(self.classes_, y)]
         if not (np.isfinite(by_class).all() and by_class.min() >= 0.0 and weight.any()):
             raise InputError(
-                Argument("class_weight", wanted), ": give each class a finite number that is not negative, and one of them some weight."
+                Argument("class_weight", wanted), ": give each class a finite non-negative weight, and at least one class a positive one."
             )
         return weight
 
     def _targets(self, codes: np.ndarray) -> list[np.ndarray]:
-        """The labels of every problem: of all classes, of two, or of each against the rest."""
+        """The labels of each problem: all classes, two classes, or each class against the rest."""
         K = len(self.classes_)
-        if K > 2 and self._one_for_all(K):
+        if K > 2 and self._is_joint(K):
             return [codes]
         return [np.where(codes == k, 1.0, -1.0) for k in ([1] if K == 2 else range(K))]
 
@@ -84,7 +85,7 @@ class Classifier(ClassifierMixin, LinearEstimator):
             "intercept_": np.array([float(intercept) for _, intercept in weights]).astype(dtype),
         }
 
-    def _present(self, count: int) -> list[Any]:
+    def _current_weights(self, count: int) -> list[Any]:
         if not hasattr(self, "coef_"):
             return [None] * count
         coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
@@ -92,31 +93,31 @@ class Classifier(ClassifierMixin, LinearEstimator):
         full = full.astype(np.float64)
         return [np.ascontiguousarray(full.T)] if count == 1 and len(full) > 1 else list(full) + [None] * (count - len(full))
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """How far each row is on the side of each class: one number a row for two classes, one for each class otherwise."""
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
+        """The score <w, x> + b of each row: one number per row for two classes, otherwise one column per class."""
         scores = self._scores(X)
         return scores.ravel() if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The most likely class of every row."""
+    def predict(self, X: MatrixLike) -> np.ndarray:
+        """The class with the highest score, for every row."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     def _probabilities(self, X: Any, together: bool) -> np.ndarray:
-        """From scores of a logistic loss: of all classes together, or of each against the rest, made to add up to 1."""
+        """Probabilities from scores of the softmax loss (``together``), or of one-vs-rest logistic losses, normalised to sum to 1."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             of_second = expit(scores)
             return np.column_stack([1.0 - of_second, of_second])
         if together:
             return softmax(scores, axis=1)
-        return rest_normalised(expit(scores))
+        return normalised_one_vs_rest(expit(scores))
 
 
-def rest_normalised(p: np.ndarray) -> np.ndarray:
-    """Probabilities of each class against the rest, made to add up to 1; all alike where they are all 0.
+def normalised_one_vs_rest(p: np.ndarray) -> np.ndarray:
+    """One-vs-rest probabilities normalised to sum to 1 in each row; uniform where they are all 0.
 
-    >>> rest_normalised(np.array([[0.2, 0.2, 0.4], [0.0, 0.0, 0.0]])).round(2).tolist()
+    >>> normalised_one_vs_rest(np.array([[0.2, 0.2, 0.4], [0.0, 0.0, 0.0]])).round(2).tolist()
     [[0.25, 0.25, 0.5], [0.33, 0.33, 0.33]]
     """
     total = p.sum(axis=1, keepdims=True)

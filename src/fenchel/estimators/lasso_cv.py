@@ -1,4 +1,4 @@
-"""``LassoCV`` and ``ElasticNetCV`` as in scikit-learn: the strength with the smallest squared error on rows held out
+"""``LassoCV`` and ``ElasticNetCV`` as in scikit-learn: the strength with the smallest squared error on held-out rows
 
 Every fold is one path of warm-started, certified solutions (:func:`fenchel.path`), and so is the fit on all rows.
 """
@@ -6,40 +6,42 @@ Every fold is one path of warm-started, certified solutions (:func:`fenchel.path
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import InputError
 from fenchel.estimators.lasso import ElasticNet
-from fenchel.estimators.linear_estimator import MATRICES, Formulation
+from fenchel.estimators.linear_estimator import MATRICES, CrossValidation, Formulation, with_callbacks
 from fenchel.estimators.repeated_rows import distinct_in_folds
 from fenchel.estimators.routing import Routing
 from fenchel.losses import Squared
 from fenchel.paths import Path, path
 from fenchel.problems.problem import FREE
 
-CAREFUL = 1e-2  # of ``tol``, in the folds: errors of neighbouring strengths are close, and small strengths far from w = 0
+FOLD_TOL = 1e-2  # tolerance of the folds relative to ``tol``: validation errors of neighbouring strengths differ by little
 
 
 class ElasticNetCV(Routing, ElasticNet):
     """scikit-learn's ``ElasticNetCV``, with its parameters, and a certificate.
 
     Args:
-        l1_ratio: the share of the l1 norm, above 0 and up to 1, or several of them to choose from.
-        eps: how small the smallest strength is against the largest, which gives w = 0.
-        alphas: how many strengths to try, or the strengths themselves.
-        cv: a number of folds, a splitter, or pairs of training and test rows; None is 5.
-        n_jobs: how many threads; None and -1 are all.
+        l1_ratio: the share of the l1 norm, above 0 and at most 1, or several values to choose from.
+        eps: the ratio of the smallest strength to the largest, which is the smallest one that gives w = 0.
+        alphas: the number of strengths to try, or the strengths themselves.
+        cv: a number of folds, a splitter, or pairs of training and test rows; None means 5 folds.
+        n_jobs: the number of threads; None and -1 mean all.
         positive, tol, max_iter, fit_intercept, verbose, random_state: as in :class:`ElasticNet`.
-        precompute, copy_X, selection: without effect.
+        precompute, copy_X, selection: no effect.
 
-    After ``fit``, beside what :class:`ElasticNet` has: ``alpha_`` and ``l1_ratio_``, which were chosen, ``alphas_``, and
-    ``mse_path_``, the mean squared error of every fold at every strength (and share, if several).
+    Attributes after ``fit``, in addition to those of :class:`ElasticNet`: the chosen ``alpha_`` and ``l1_ratio_``, the strengths tried
+    ``alphas_``, and ``mse_path_``, the mean squared error of every fold at every strength (and l1_ratio, if there are several).
 
     >>> import numpy as np
     >>> from fenchel.estimators import ElasticNetCV
@@ -52,22 +54,22 @@ class ElasticNetCV(Routing, ElasticNet):
     def __init__(
         self,
         *,
-        l1_ratio: Any = 0.5,
+        l1_ratio: float | Sequence[float] = 0.5,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: int | ArrayLike = 100,
         fit_intercept: bool = True,
-        precompute: Any = "auto",
+        precompute: bool | str | ArrayLike = "auto",
         max_iter: int = 1000,
         tol: float = 1e-4,
-        cv: Any = None,
+        cv: CrossValidation = None,
         copy_X: bool = True,
         verbose: int = 0,
         n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         selection: str = "cyclic",
     ) -> None:
-        self.l1_ratio = l1_ratio
+        self.l1_ratio = l1_ratio  # type: ignore[assignment]  # one or several here
         self.eps = eps
         self.alphas = alphas
         self.fit_intercept = fit_intercept
@@ -83,31 +85,34 @@ class ElasticNetCV(Routing, ElasticNet):
         self.selection = selection
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
-        """Choose the strength on rows held out, then learn from all rows X with targets y; ``params`` are for the splitter."""
-        of_splitter, _ = self._handed_on("fit", sample_weight, params)
-        X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, **MATRICES)
-        if y.ndim > 1 and y.shape[1] > 1:
-            raise InputError(f"{type(self).__name__} takes one output, and y has {y.shape[1]} columns: fit one model for each.")
-        y = self._remembered(column_or_1d(y, warn=True))
-        weight = self._weights_of(X, sample_weight)
-        folded = distinct_in_folds(X, y, weight, list(check_cv(self.cv).split(X, y, **of_splitter)))
+    def fit(  # type: ignore[override]  # scikit-learn's has no check_input here
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Self:
+        """Choose the strength by cross-validation, then fit to all rows X with targets y; ``params`` are passed to the splitter."""
+        splitter_params, _ = self._routed("fit", sample_weight, params)
+        rows, targets = validate_data(self, X, y, y_numeric=True, multi_output=True, **MATRICES)
+        if targets.ndim > 1 and targets.shape[1] > 1:
+            columns = targets.shape[1]
+            raise InputError(f"{type(self).__name__} supports a single output, and y has {columns} columns: fit one model per column.")
+        targets = self._with_outputs_recorded(column_or_1d(targets, warn=True))
+        weight = self._weights_of(rows, sample_weight)
+        folded = distinct_in_folds(rows, targets, weight, list(check_cv(self.cv).split(rows, targets, **splitter_params)))
         paths = [self._path(*folded, float(ratio)) for ratio in np.atleast_1d(self.l1_ratio)]
         best = min(paths, key=lambda found: found["validation_loss"].min())
         self.alpha_, self.l1_ratio_ = float(best.strengths[best.best]), best.l1_ratio
         alphas = np.array([found.strengths for found in paths])
         self.alphas_ = alphas if len(paths) > 1 and isinstance(self.alphas, (int, np.integer)) else alphas[0]
         self.mse_path_ = np.squeeze(np.array([2.0 * found.fold_losses.T for found in paths]))
-        self._learn(X, y, y, weight, self._chosen())
+        self._learn(rows, targets, targets, weight, self._final_formulation())
         return self
 
     def _path(self, X: Any, y: np.ndarray, weight: np.ndarray, splits: list[Any], l1_ratio: float) -> Path:
-        counted = isinstance(self.alphas, (int, np.integer)) and not isinstance(self.alphas, bool)
-        strengths: dict[str, Any] = {"n_strengths": int(self.alphas), "ratio": self.eps} if counted else {"strengths": self.alphas}
-        if counted and (not y.any() or (self.fit_intercept and np.ptp(y) == 0.0)):  # w = 0 is best at every strength
-            strengths = {"strengths": np.full(int(self.alphas), np.finfo(float).resolution)}
+        count = int(self.alphas) if isinstance(self.alphas, (int, np.integer)) and not isinstance(self.alphas, bool) else None
+        strengths: dict[str, Any] = {"strengths": self.alphas} if count is None else {"n_strengths": count, "ratio": self.eps}
+        if count is not None and (not y.any() or (self.fit_intercept and np.ptp(y) == 0.0)):  # w = 0 is optimal at every strength
+            strengths = {"strengths": np.full(count, np.finfo(float).resolution)}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # what counts is the final fit, which warns for itself
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the final fit emits its own warning
             return path(
                 X,
                 y,
@@ -117,14 +122,14 @@ class ElasticNetCV(Routing, ElasticNet):
                 intercept=FREE if self.fit_intercept else 0.0,
                 sample_weight=weight,
                 positive=self.positive,
-                tol=CAREFUL * self.tol,
+                tol=FOLD_TOL * self.tol,
                 max_passes=self._limits()["max_passes"],
                 seed=self._seed(),
                 threads=self._threads(),
                 **strengths,
             )
 
-    def _chosen(self) -> Formulation:
+    def _final_formulation(self) -> Formulation:
         final = ElasticNet(alpha=self.alpha_, l1_ratio=self.l1_ratio_, positive=self.positive, fit_intercept=self.fit_intercept)
         return final._formulation(1.0)
 
@@ -154,17 +159,17 @@ class LassoCV(ElasticNetCV):
         self,
         *,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: int | ArrayLike = 100,
         fit_intercept: bool = True,
-        precompute: Any = "auto",
+        precompute: bool | str | ArrayLike = "auto",
         max_iter: int = 1000,
         tol: float = 1e-4,
         copy_X: bool = True,
-        cv: Any = None,
+        cv: CrossValidation = None,
         verbose: int = 0,
         n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         selection: str = "cyclic",
     ) -> None:
         self.eps = eps

@@ -1,59 +1,61 @@
-"""``LinearClassifier`` and ``LinearRegressor``: every loss and every penalty of the house as scikit-learn estimators."""
+"""``LinearClassifier`` and ``LinearRegressor``: every loss and penalty of fenchel as scikit-learn estimators."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice
 from fenchel.estimators import calibration as platt
 from fenchel.estimators.classification import Classifier
-from fenchel.estimators.linear_estimator import Formulation
+from fenchel.estimators.linear_estimator import ClassWeight, Formulation
 from fenchel.estimators.partial_fit import OnlineClassifier, OnlineRegressor
 from fenchel.estimators.penalties import loss_named, penalty_named
 from fenchel.estimators.regression import Regressor
 from fenchel.losses import Hinge, Logistic, MulticlassHinge, SmoothHinge, SmoothMulticlassHinge, Softmax
 from fenchel.problems.problem import FREE
 
-TOGETHER = {"logistic": "softmax", "hinge": "multiclass-hinge", "smooth-hinge": "smooth-multiclass-hinge"}
-APART = {together: one for one, together in TOGETHER.items()}
+MULTICLASS_OF = {"logistic": "softmax", "hinge": "multiclass-hinge", "smooth-hinge": "smooth-multiclass-hinge"}
+BINARY_OF = {multiclass: binary for binary, multiclass in MULTICLASS_OF.items()}
 MULTICLASS = ("auto", "together", "one-vs-rest")
 
 
 def _has_probabilities(model: Any) -> bool:
     if model.calibration is None and not isinstance(model._loss(2), Logistic):
-        raise AttributeError(f"{type(model).__name__}(loss={model.loss!r}) has no probabilities: give calibration='sigmoid' to learn them.")
+        raise AttributeError(f"{type(model).__name__}(loss={model.loss!r}) has no probabilities: give calibration='sigmoid' to add them.")
     return True
 
 
 class LinearClassifier(OnlineClassifier, Classifier):
-    """Linear classification: mean loss + penalty, minimised to a certified gap.
+    """Linear classification: minimises mean loss + penalty to a certified gap.
 
     Args:
-        loss: "logistic", "hinge", "smooth-hinge", "squared-hinge", or a loss object such as ``fl.SmoothHinge(0.5)`` or your own.
+        loss: "logistic", "hinge", "smooth-hinge", "squared-hinge", or a loss object such as ``fl.SmoothHinge(0.5)`` or a user-defined one.
         penalty: "l2", "l1", "elasticnet", "lp", None, or a regularizer such as ``fl.Box(0.0, 1.0)`` with its own strength.
-        strength: what the penalty is multiplied with; it does not depend on how many rows there are.
-        l1_ratio: of "elasticnet", the share of the l1 norm.
-        p: of "lp", the norm, in (1, 2].
-        solver: "auto", or the name of a solver; ``fenchel.solvers.solvers()`` has them all.
+        strength: the factor of the penalty; since the loss is a mean, it need not be adapted to the number of rows.
+        l1_ratio: for "elasticnet", the share of the l1 norm.
+        p: for "lp", the order of the norm, in (1, 2].
+        solver: "auto", or the name of a solver; ``fenchel.solvers.solvers()`` lists them.
         tol: the certified gap to stop at, relative to the objective at w = 0.
-        max_passes: how many passes over the data at most.
-        time_limit: how many seconds at most.
-        fit_intercept: add an intercept, which is not penalised; but with "lp", and solvers that learn row by row, it is the
-            weight of a constant feature of value 1, penalised like any other.
+        max_passes: the maximal number of passes over the data.
+        time_limit: the maximal number of seconds.
+        fit_intercept: whether to add an unpenalised intercept; with "lp" and with online solvers it is the weight of a constant
+            feature of value 1, penalised like any other.
         class_weight: "balanced", or a weight for each class.
-        warm_start: begin where the last ``fit`` ended.
-        random_state: a seed for the solver's random choices; None is 0.
-        n_jobs: how many threads; None and -1 are all.
-        verbose: show a progress bar.
+        warm_start: whether to start from the weights of the last ``fit``.
+        random_state: a seed for the solver's random choices; None means 0.
+        n_jobs: the number of threads; None and -1 mean all.
+        verbose: whether to show a progress bar.
         multiclass: "together" for one problem with all classes (softmax, the multiclass hinge and its smooth form), "one-vs-rest", or
-            "auto": together for smooth losses that can, one against the rest for the others.
-        calibration: "sigmoid" has ``predict_proba`` learnt for losses that have no probabilities, on rows held out in five folds.
+            "auto": "together" for smooth losses with a multiclass form, "one-vs-rest" for the others.
+        calibration: "sigmoid" adds ``predict_proba`` for losses without probabilities, fitted by five-fold cross-validation.
 
     After ``fit``: ``coef_``, ``intercept_``, ``classes_`` and the certificate: ``objective_``, ``dual_objective_``, ``gap_``,
     ``converged_``, ``n_iter_``, ``solver_``, ``history_``.
@@ -78,9 +80,9 @@ class LinearClassifier(OnlineClassifier, Classifier):
         max_passes: float = 1000,
         time_limit: float | None = None,
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         multiclass: str = "auto",
@@ -104,89 +106,87 @@ class LinearClassifier(OnlineClassifier, Classifier):
         self.multiclass = multiclass
         self.calibration = calibration
 
-    def _one_for_all(self, classes: int) -> bool:
+    def _is_joint(self, classes: int) -> bool:
         choice = checked_choice("multiclass", self.multiclass, MULTICLASS)
-        of_all = loss_of_all(self.loss)
-        if choice == "together" and of_all is None:
-            raise InputError(
-                Argument("loss", self.loss), " has no form for all classes together: give ", Argument("multiclass", "one-vs-rest"), "."
-            )
-        if classes == 2 or of_all is None or choice == "one-vs-rest":
+        multiclass = multiclass_loss(self.loss)
+        if choice == "together" and multiclass is None:
+            raise InputError(Argument("loss", self.loss), " has no multiclass form: give ", Argument("multiclass", "one-vs-rest"), ".")
+        if classes == 2 or multiclass is None or choice == "one-vs-rest":
             return False
-        return choice == "together" or asks_for_all(self.loss) or math.isfinite(of_all.smoothness())
+        return choice == "together" or is_multiclass(self.loss) or math.isfinite(multiclass.smoothness())
 
     def _loss(self, classes: int) -> Any:
-        return loss_of_all(self.loss) if self._one_for_all(classes) else loss_of_two(self.loss)
+        return multiclass_loss(self.loss) if self._is_joint(classes) else binary_loss(self.loss)
 
     def _formulation(self, weight: float, together: bool) -> Formulation:
-        loss = loss_of_all(self.loss) if together else loss_of_two(self.loss)
+        loss = multiclass_loss(self.loss) if together else binary_loss(self.loss)
         regularizer = penalty_named(self.penalty, self.strength, self.l1_ratio, self.p)
         return Formulation(loss, regularizer, FREE if self.fit_intercept else 0.0)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn from rows X with labels y, and probabilities from rows held out if ``calibration`` asks for them.
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to rows X with labels y, and the probabilities if ``calibration`` is given.
 
         Args:
             X: an array, sparse matrix or data frame.
             y: one label per row: numbers, strings or booleans.
-            sample_weight: a weight for each row; 0 is as if the row were not there, 2 as if it were there twice.
+            sample_weight: a weight for each row; 0 leaves the row out, 2 counts it twice.
         """
         super().fit(X, y, sample_weight)
         if self.calibration is not None:
-            self.calibration_ = platt.learnt(self, X, y, sample_weight)
+            self.calibration_ = platt.fit_calibration(self, X, y, sample_weight)
         return self
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of every class, one row of them for each row of X."""
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """The probabilities of the classes, one row for each row of X."""
         check_is_fitted(self)
         if self.calibration is not None:
             return platt.calibrated_probabilities(self.calibration_, self.decision_function(X))
-        return self._probabilities(X, self._one_for_all(len(self.classes_)))
+        return self._probabilities(X, self._is_joint(len(self.classes_)))
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """The logarithms of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
 
 
-def loss_of_two(loss: Any) -> Any:
-    """The loss for two classes; that of all classes together gives its counterpart."""
+def binary_loss(loss: Any) -> Any:
+    """The loss for two classes; a multiclass loss is replaced by its binary counterpart."""
     if isinstance(loss, str):
-        return loss_named(APART.get(loss.replace("_", "-"), loss), ("binary",))
+        return loss_named(BINARY_OF.get(loss.replace("_", "-"), loss), ("binary",))
     if isinstance(loss, SmoothMulticlassHinge):
         return SmoothHinge(loss.gamma)
     counterparts = {Softmax: Logistic(), MulticlassHinge: Hinge()}
     return counterparts[type(loss)] if type(loss) in counterparts else loss_named(loss, ("binary",))
 
 
-def asks_for_all(loss: Any) -> bool:
-    """Whether it is a loss for all classes together by its own name."""
-    return loss.replace("_", "-") in APART if isinstance(loss, str) else getattr(loss, "labels", None) == "class"
+def is_multiclass(loss: Any) -> bool:
+    """Whether the given loss is itself a multiclass loss."""
+    return loss.replace("_", "-") in BINARY_OF if isinstance(loss, str) else getattr(loss, "labels", None) == "class"
 
 
-def loss_of_all(loss: Any) -> Any:
-    """The loss for all classes together, None if there is none."""
+def multiclass_loss(loss: Any) -> Any:
+    """The multiclass form of the loss, None if it has none."""
     if isinstance(loss, str):
         name = loss.replace("_", "-")
-        return loss_named(TOGETHER.get(name, name), ("class",)) if name in TOGETHER or name in APART else None
+        return loss_named(MULTICLASS_OF.get(name, name), ("class",)) if name in MULTICLASS_OF or name in BINARY_OF else None
     if isinstance(loss, Logistic):
         return Softmax()
     if isinstance(loss, SmoothHinge):
         return SmoothMulticlassHinge(loss.gamma)
-    return loss if asks_for_all(loss) else None
+    return loss if is_multiclass(loss) else None
 
 
 class LinearRegressor(OnlineRegressor, Regressor):
-    """Linear regression: mean loss + penalty, minimised to a certified gap, one output or several.
+    """Linear regression with one or several outputs: minimises mean loss + penalty to a certified gap.
 
     Args:
-        loss: "squared", "absolute", "huber", "quantile", "epsilon-insensitive", or a loss object such as ``fl.Quantile(0.9)`` or
-            your own.
+        loss: "squared", "absolute", "huber", "quantile", "epsilon-insensitive", or a loss object such as ``fl.Quantile(0.9)``
+            or a user-defined one.
         penalty, strength, l1_ratio, p, solver, tol, max_passes, time_limit, fit_intercept, warm_start, random_state, n_jobs,
             verbose: as in :class:`LinearClassifier`.
 
-    After ``fit``: ``coef_``, ``intercept_`` and the certificate, as there.
+    After ``fit``: ``coef_``, ``intercept_`` and the certificate, as in :class:`LinearClassifier`.
 
     >>> import numpy as np, fenchel as fl
     >>> rng = np.random.default_rng(0)
@@ -210,7 +210,7 @@ class LinearRegressor(OnlineRegressor, Regressor):
         time_limit: float | None = None,
         fit_intercept: bool = True,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

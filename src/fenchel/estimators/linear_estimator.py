@@ -1,7 +1,7 @@
-"""What every estimator does: build problems, have them solved, keep the certificate, tell callbacks and users how it went.
+"""The base of all linear estimators: it builds and solves the problems, stores the certificate, and calls callbacks.
 
-An estimator says what it minimises, as a :class:`Formulation`, from parameters of its own; everything else is here. Several
-problems on one matrix (one class against the rest, one output after the other) share its columns, and threads.
+A subclass only defines what it minimises, as a :class:`Formulation` of its parameters. Several problems on one matrix (one per class
+in one-vs-rest, one per output) share its columns, and run in parallel threads.
 """
 
 from __future__ import annotations
@@ -9,90 +9,104 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.callback import CallbackSupportMixin
+from sklearn.callback import with_callbacks as untyped_with_callbacks
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fenchel.core.errors import InputError
 from fenchel.core.threads import available_threads
 from fenchel.driver import Evaluation, solve
 from fenchel.estimators.certified import Certified
-from fenchel.estimators.repeated_rows import distinct_rows, filled_in
+from fenchel.estimators.repeated_rows import dense_if_smaller, distinct_rows
 from fenchel.problems.problem import FREE, Problem
 from fenchel.problems.result import Result
 from fenchel.regularizers import L2, Box
 from fenchel.solvers import solvers
 
+F = TypeVar("F", bound=Callable[..., Any])
+ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None  #: scikit-learn's ``class_weight``
+CrossValidation: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]] | None  #: scikit-learn's ``cv``
+
 MATRICES: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": [np.float64, np.float32], "accept_large_sparse": True}
-NEGLIGIBLE = 1e-12  # of the mean of ‖x‖²: the ridge that stands for no penalty, so that there is a certificate
+NEGLIGIBLE = 1e-12  # ridge strength relative to the mean of ‖x‖² that replaces no penalty, because a certificate needs one
+
+
+def with_callbacks(fit: F) -> F:
+    """scikit-learn's decorator for ``fit`` methods that support callbacks, with a type."""
+    return untyped_with_callbacks(fit)
 
 
 class Formulation(NamedTuple):
-    """min mean loss + regularizer; the estimator's own objective is ``factor`` times that."""
+    """min mean loss + regularizer; the estimator's documented objective is ``factor`` times that."""
 
     loss: Any
     regularizer: Any  #: None for no penalty at all
     intercept: float | str  #: as in :class:`fenchel.Problem`
     factor: float = 1.0
-    each: tuple[Any, ...] = ()  #: a regularizer for each target, where they differ
-    positive: bool = False  #: whether weights must not be negative
+    each: tuple[Any, ...] = ()  #: a regularizer for each target, if they differ
+    positive: bool = False  #: whether weights are constrained to be non-negative
 
 
 class LinearEstimator(CallbackSupportMixin, Certified):
-    """The common part. After ``fit``: ``coef_``, ``intercept_`` and the certificate of :class:`Certified`."""
+    """The base of linear classifiers and regressors. After ``fit``: ``coef_``, ``intercept_`` and the certificate of :class:`Certified`."""
 
-    transient = ("_played", "_outputs")  # what a fit or the next ``partial_fit`` needs, and no prediction
+    transient = (
+        "_online_results",
+        "_outputs",
+    )  # needed by ``fit`` and ``partial_fit`` but not for predictions: not saved
 
-    coef_: Any
-    intercept_: Any
-    n_iter_: Any
+    coef_: Any  #: an array, or a sparse matrix after ``sparsify``
+    intercept_: float | np.ndarray
 
     def _limits(self) -> dict[str, Any]:
-        """solver, tol, max_passes and time_limit, from parameters of whatever names."""
+        """solver, tol, max_passes and time_limit, from the estimator's parameters."""
         return {"solver": self.solver, "tol": self.tol, "max_passes": self.max_passes, "time_limit": self.time_limit}
 
     def _limits_for(self, problem: Problem) -> dict[str, Any]:
-        """The same, for that problem."""
+        """The same for one problem."""
         return self._limits()
 
     def _targets(self, codes: np.ndarray) -> list[np.ndarray]:
-        """The labels of every problem."""
+        """The labels of each problem."""
         raise NotImplementedError
 
     def _attributes(self, weights: list[tuple[np.ndarray, Any]], dtype: Any) -> dict[str, np.ndarray]:
-        """``coef_`` and ``intercept_`` from the weights and the intercept of every problem."""
+        """``coef_`` and ``intercept_`` from the weights and the intercept of each problem."""
         raise NotImplementedError
 
-    def _present(self, count: int) -> list[Any]:
-        """The weights as they are, for each of so many problems; None where there are none."""
+    def _current_weights(self, count: int) -> list[Any]:
+        """The current weights of each of ``count`` problems; None where there are none."""
         raise NotImplementedError
 
     def _learn(self, X: Any, y: Any, codes: np.ndarray, weight: np.ndarray, form: Formulation) -> list[Result]:
-        """Solve one problem for every target that ``codes`` make, and keep what was found."""
-        self._played: list[Result] | None = None  # what ``partial_fit`` would have gone on from
-        rows, codes, weights = distinct_rows(filled_in(X), codes, weight)
+        """Solve one problem for each target given by ``codes``, and store the results."""
+        self._online_results: list[Result] | None = None  # ``partial_fit`` starts from the new weights
+        rows, codes, weights = distinct_rows(dense_if_smaller(X), codes, weight)
         targets = self._targets(codes)
         problem = self._problem(rows, targets[0], form, weights)
         context = self._init_callback_context(max_subtasks=None)
-        told: dict[str, Any] = {"estimator": self, "X": X, "y": y, "metadata": {"sample_weight": weight}}
-        context.call_on_fit_task_begin(**told)
+        info: dict[str, Any] = {"estimator": self, "X": X, "y": y, "metadata": {"sample_weight": weight}}
+        context.call_on_fit_task_begin(**info)
         found: list[Result] = []
 
         def watch(part: Problem) -> Callable[[Evaluation], bool]:
             def report(evaluation: Evaluation) -> bool:
                 now = [(result.coef, result.intercept) for result in found] + [part.split(evaluation.w)]
                 now += [(np.zeros_like(now[0][0]), 0.0)] * (len(targets) - len(now))
-                stand = {**told["metadata"], "evaluation": evaluation, "target": self._limits()["tol"] * part.scale}
+                metadata = {**info["metadata"], "evaluation": evaluation, "target": self._limits()["tol"] * part.scale}
                 step = context.subcontext(task_name="evaluation")
-                step.call_on_fit_task_begin(**told)
+                step.call_on_fit_task_begin(**info)
                 return step.call_on_fit_task_end(
-                    **{**told, "metadata": stand}, reconstruction_attributes=lambda: self._attributes(now, X.dtype)
+                    **{**info, "metadata": metadata}, reconstruction_attributes=lambda: self._attributes(now, X.dtype)
                 )
 
             return report
@@ -100,26 +114,26 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         watched = bool(getattr(self, "_skl_callbacks", ()))
         self._solve_all(problem, targets, found, watch if watched else None, form)
         self._keep(found, form, X.dtype)
-        context.call_on_fit_task_end(**told, reconstruction_attributes={})
+        context.call_on_fit_task_end(**info, reconstruction_attributes={})
         if any(result.status == "interrupted" for result in found):
             raise KeyboardInterrupt
         self._warn_not_certified(problem, found)
         return found
 
     def _problem(self, X: Any, y: np.ndarray, form: Formulation, sample_weight: Any) -> Problem:
-        """The problem, its intercept free if the solver can have it so, and penalised if not."""
+        """The problem, with an unpenalised intercept if the regularizer and the solver allow it, else a penalised one."""
         regularizer, intercept = form.regularizer, form.intercept
         penalty = L2(1.0) if regularizer is None else regularizer
-        classes = len(getattr(self, "classes_", ())) or None  # rows of a class may have no weight, or be in another fold
+        classes = len(getattr(self, "classes_", ())) or None  # the rows of a class may have zero weight, or all be in another fold
         # scikit-learn has checked X: values that are not finite were refused with its own message.
         bare = Problem(X, y, form.loss, penalty, sample_weight=sample_weight, classes=classes, check_finite=False)
         bare = bare.replace(regularizer=self._certifiable(bare, regularizer, form.positive))
-        if intercept == FREE and not self._takes_free(bare):
+        if intercept == FREE and not self._allows_unpenalised_intercept(bare):
             intercept = 1.0
         return bare.with_intercept(intercept)
 
     def _certifiable(self, problem: Problem, regularizer: Any, positive: bool) -> Any:
-        """The regularizer, or for None one too weak to matter, bounded if weights must not be negative; refused where squares overflow."""
+        """The regularizer, or a negligible ridge for None, inside a box if weights must be non-negative; an error if squares overflow."""
         with np.errstate(over="ignore"):
             length = float(problem.row_norms**2 @ problem.row_weights)
         if not math.isfinite(length):
@@ -127,13 +141,13 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         penalty = L2(max(NEGLIGIBLE * length, np.finfo(float).tiny * 1e16)) if regularizer is None else regularizer
         return Box(0.0, np.inf, penalty) if positive else penalty
 
-    def _takes_free(self, problem: Problem) -> bool:
-        """Whether the regularizer, and the solver asked for, can leave an intercept alone."""
+    def _allows_unpenalised_intercept(self, problem: Problem) -> bool:
+        """Whether the regularizer and the chosen solver support an unpenalised intercept."""
         chosen = solvers().get(self._limits()["solver"])
         return bool(problem.regularizer.separable and (chosen is None or chosen.refusal(problem.with_intercept(FREE)) is None))
 
     def _solve_all(self, problem: Problem, targets: list[np.ndarray], found: list[Result], watch: Any, form: Formulation) -> None:
-        """The problems, the first with all threads, the others side by side; an interrupt leaves each as far as it came."""
+        """Solve the first problem with all threads, then the others in parallel; an interrupt keeps the weights reached so far."""
         limits = self._limits_for(problem)
         ends = math.inf if limits["time_limit"] is None else time.perf_counter() + limits["time_limit"]
         stop = threading.Event()
@@ -151,7 +165,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
             start = starts[k] if starts[k] is not None and starts[k].shape == part.shape else None
             result = solve(part, start=start, progress=bool(getattr(self, "verbose", 0)), **options)
             if result.status == "interrupted":
-                stop.set()  # those still to come end at their first evaluation, for a model needs weights for all of them
+                stop.set()  # the remaining problems stop at their first evaluation: the model needs weights for all of them
             return result
 
         found.append(one(0, threads))
@@ -171,8 +185,8 @@ class LinearEstimator(CallbackSupportMixin, Certified):
                 pool.shutdown(wait=True, cancel_futures=True)
 
     def _starts(self, count: int) -> list[Any]:
-        """Where each of so many problems begins; None for w = 0."""
-        return self._present(count) if getattr(self, "warm_start", False) else [None] * count
+        """The starting point of each of ``count`` problems; None for w = 0."""
+        return self._current_weights(count) if getattr(self, "warm_start", False) else [None] * count
 
     def _keep(self, found: list[Result], form: Formulation, dtype: Any) -> None:
         for name, value in self._attributes([(result.coef, result.intercept) for result in found], dtype).items():
@@ -183,24 +197,24 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     def _scores(self, X: Any) -> np.ndarray:
-        """X·coef + intercept, one column for each problem."""
+        """X·coef + intercept, one column per problem."""
         check_is_fitted(self)
         if hasattr(self, "encoding_") and hasattr(X, "__arrow_c_stream__"):
-            X = self.encoding_.transform(X).X  # a frame like the table that the model was trained on
+            X = self.encoding_.transform(X).X  # a data frame with the columns of the training table
         X = validate_data(self, X, reset=False, **MATRICES)
         coef = self.coef_
         scores = X @ coef.T if sp.issparse(X) or not sp.issparse(coef) else (coef @ X.T).T
         scores = scores.toarray() if sp.issparse(scores) else np.asarray(scores)
         return scores + self.intercept_
 
-    def sparsify(self) -> Any:
-        """Store ``coef_`` as a sparse matrix, which saves memory and time where most weights are zero."""
+    def sparsify(self) -> Self:
+        """Store ``coef_`` as a sparse matrix, which saves memory and time if most weights are zero."""
         check_is_fitted(self)
         self.coef_ = sp.csr_array(np.atleast_2d(self.coef_)) if not sp.issparse(self.coef_) else self.coef_
         return self
 
-    def densify(self) -> Any:
-        """Store ``coef_`` as an ordinary array again."""
+    def densify(self) -> Self:
+        """Store ``coef_`` as a dense array again."""
         check_is_fitted(self)
         if sp.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()

@@ -1,6 +1,6 @@
 """``LogisticRegression`` as in scikit-learn: min C·Σ_i s_i φ(z_i, y_i) + r‖w‖₁ + (1 − r)/2·‖w‖², the intercept not penalised
 
-Of two classes φ is the logistic loss, of more the softmax. Divided by C·Σs it is the house's mean loss with strength 1/(C·Σs).
+φ is the logistic loss for two classes, the softmax loss for more. Dividing by C·Σs gives a mean loss plus a penalty of strength 1/(C·Σs).
 """
 
 from __future__ import annotations
@@ -9,31 +9,32 @@ from typing import Any
 
 import numpy as np
 
+from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.validation import checked_choice
 from fenchel.estimators.classification import Classifier
 from fenchel.estimators.drop_in import SklearnParameters
-from fenchel.estimators.linear_estimator import Formulation
+from fenchel.estimators.linear_estimator import ClassWeight, Formulation
 from fenchel.estimators.penalties import RATIO_OF, checked_strength, elastic
 from fenchel.losses import Logistic, Softmax
 from fenchel.problems.problem import FREE
 
-PASSES = 10  # in an iteration
+PASSES = 10  # passes over the data per unit of ``max_iter``
 
 
 class LogisticRegression(SklearnParameters, Classifier):
     """scikit-learn's ``LogisticRegression``, with its parameters and objective, and a certificate.
 
     Args:
-        penalty: deprecated in scikit-learn in favour of ``l1_ratio`` and ``C``; "l1", "l2", "elasticnet" and None are understood.
-        C: the inverse of the strength; infinity for none.
+        penalty: deprecated in scikit-learn in favour of ``l1_ratio`` and ``C``; "l1", "l2", "elasticnet" and None are accepted.
+        C: the inverse of the strength; infinity means no penalty.
         l1_ratio: 0 for ridge, 1 for lasso, in between for the elastic net.
         tol: the certified gap to stop at, relative to the objective at w = 0.
-        max_iter: a tenth of how many passes over the data at most, for an iteration of scikit-learn's makes several.
-        solver: scikit-learn's names stand for "auto"; any solver of the house by its own name.
+        max_iter: a tenth of the maximal number of passes over the data, since one scikit-learn iteration makes several.
+        solver: scikit-learn's names mean "auto"; fenchel's solvers can be chosen by name.
         fit_intercept, class_weight, random_state, verbose, warm_start, n_jobs: as in :class:`LinearClassifier`.
-        dual, intercept_scaling: without effect.
+        dual, intercept_scaling: no effect.
 
-    ``objective_``, ``dual_objective_`` and ``gap_`` are of scikit-learn's objective, C·Σ loss + penalty.
+    ``objective_``, ``dual_objective_`` and ``gap_`` refer to scikit-learn's objective, C·Σ loss + penalty.
 
     >>> import fenchel as fl
     >>> X, y = fl.datasets.make_text(500, n=200, nonzeros=10)
@@ -52,8 +53,8 @@ class LogisticRegression(SklearnParameters, Classifier):
         tol: float = 1e-4,
         fit_intercept: bool = True,
         intercept_scaling: float = 1,
-        class_weight: Any = None,
-        random_state: Any = None,
+        class_weight: ClassWeight = None,
+        random_state: RandomState = None,
         solver: str = "auto",
         max_iter: int = 100,
         verbose: int = 0,
@@ -79,7 +80,7 @@ class LogisticRegression(SklearnParameters, Classifier):
         limits = super()._limits()
         return {**limits, "max_passes": PASSES * limits["max_passes"]}
 
-    def _one_for_all(self, classes: int) -> bool:
+    def _is_joint(self, classes: int) -> bool:
         return classes > 2
 
     def _formulation(self, weight: float, together: bool) -> Formulation:
@@ -89,17 +90,17 @@ class LogisticRegression(SklearnParameters, Classifier):
         super()._keep(found, form, dtype)
         self.n_iter_ = np.array([self.n_iter_], dtype=np.int32)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of every class, one row of them for each row of X."""
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """The probabilities of the classes, one row for each row of X."""
         return self._probabilities(X, together=True)
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """The logarithms of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
 
 
 def l1_ratio_of(penalty: Any, l1_ratio: Any) -> float:
-    """The l1_ratio that penalty and l1_ratio speak of together."""
+    """The l1_ratio implied by the parameters penalty and l1_ratio."""
     if penalty not in ("deprecated", None):
         checked_choice("penalty", penalty, ("l1", "l2", "elasticnet"))
     return RATIO_OF.get(penalty, 0.0 if l1_ratio is None else l1_ratio)

@@ -1,6 +1,6 @@
-"""``LogisticRegressionCV`` as in scikit-learn: the C, and the share of the l1 norm, with the best score on rows held out
+"""``LogisticRegressionCV`` as in scikit-learn: the C, and the l1_ratio, with the best score on held-out rows
 
-In every fold the problems are solved from the strongest penalty to the weakest, each from where the last one ended.
+In every fold the problems are solved from the strongest penalty to the weakest, each warm-started from the last.
 """
 
 from __future__ import annotations
@@ -8,41 +8,43 @@ from __future__ import annotations
 import copy
 import inspect
 import math
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.callback import with_callbacks
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_method_params, validate_data
 
+from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import InputError
 from fenchel.core.threads import available_threads
 from fenchel.driver import solve
-from fenchel.estimators.linear_estimator import MATRICES, Formulation
+from fenchel.estimators.linear_estimator import MATRICES, ClassWeight, CrossValidation, Formulation, with_callbacks
 from fenchel.estimators.logistic_regression import LogisticRegression, logistic_formulation
 from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.routing import Routing
 
-SPREAD = (1e-4, 1e4)  # of the Cs, where their number is given
+RANGE_OF_CS = (1e-4, 1e4)  # the smallest and the largest C if only their number is given
 
 
 class LogisticRegressionCV(Routing, LogisticRegression):
     """scikit-learn's ``LogisticRegressionCV``, with its parameters, and a certificate.
 
     Args:
-        Cs: how many values of C to try, evenly from 1e-4 to 1e4 on a logarithmic scale, or the values themselves.
-        l1_ratios: shares of the l1 norm to choose from.
-        cv: a number of folds, a splitter, or pairs of training and test rows; None is 5.
-        scoring: what is best, by the name of a scorer or as a function; None is accuracy.
-        refit: whether to learn from all rows with what was chosen; otherwise weights and C are means over the folds.
+        Cs: the number of values of C to try, evenly spaced from 1e-4 to 1e4 on a logarithmic scale, or the values themselves.
+        l1_ratios: the shares of the l1 norm to choose from.
+        cv: a number of folds, a splitter, or pairs of training and test rows; None means 5 folds.
+        scoring: the name of a scorer, or a function, that selects the best; None means accuracy.
+        refit: whether to fit to all rows with the chosen parameters; otherwise weights and C are means over the folds.
         tol, max_iter, solver, fit_intercept, class_weight, n_jobs, verbose, random_state: as in :class:`LogisticRegression`.
-        dual, penalty, intercept_scaling, use_legacy_attributes: without effect.
+        dual, penalty, intercept_scaling, use_legacy_attributes: no effect.
 
-    After ``fit``, beside what :class:`LogisticRegression` has: ``C_``, ``l1_ratio_``, ``Cs_``, ``l1_ratios_``, ``scores_``
-    (folds × shares × Cs), ``coefs_paths_`` (the same, by classes and features, the intercept last) and ``n_iter_`` (passes, likewise).
-    ``score`` is by ``scoring``.
+    Attributes after ``fit``, in addition to those of :class:`LogisticRegression`: ``C_``, ``l1_ratio_``, ``Cs_``, ``l1_ratios_``,
+    ``scores_`` (folds × l1_ratios × Cs), ``coefs_paths_`` (additionally × classes × features, the intercept last) and ``n_iter_``
+    (passes, folds × l1_ratios × Cs). ``score`` uses ``scoring``.
 
     >>> import fenchel as fl
     >>> X, y = fl.datasets.make_text(300, n=100, nonzeros=10)
@@ -50,27 +52,27 @@ class LogisticRegressionCV(Routing, LogisticRegression):
     (3, 1, 3)
     """
 
-    scored, scored_by = ("fit", "score"), "accuracy"
+    scored_methods, default_scorer = ("fit", "score"), "accuracy"
 
     def __init__(
         self,
         *,
-        Cs: Any = 10,
-        l1_ratios: Any = (0.0,),
+        Cs: int | Iterable[float] = 10,
+        l1_ratios: ArrayLike | None = (0.0,),
         fit_intercept: bool = True,
-        cv: Any = None,
+        cv: CrossValidation = None,
         dual: bool = False,
         penalty: Any = "deprecated",
-        scoring: Any = None,
+        scoring: str | Callable[..., float] | None = None,
         solver: str = "auto",
         tol: float = 1e-4,
         max_iter: int = 100,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         refit: bool = True,
         intercept_scaling: float = 1.0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         use_legacy_attributes: bool = False,
     ) -> None:
         self.Cs = Cs
@@ -92,107 +94,107 @@ class LogisticRegressionCV(Routing, LogisticRegression):
         self.use_legacy_attributes = use_legacy_attributes
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
-        """Choose C on rows held out, then learn from all rows X with labels y; ``params`` are for the splitter and the scorer."""
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
+        """Choose C by cross-validation, then fit to all rows X with labels y; ``params`` are passed to the splitter and the scorer."""
         X, y = validate_data(self, X, y, **MATRICES)
-        codes = self._numbered(y)
+        codes = self._encoded(y)
         sample_weight = None if sample_weight is None else self._weights_of(X, sample_weight)
-        of_splitter, of_scorer = self._handed_on("fit", sample_weight, params)
+        splitter_params, scorer_params = self._routed("fit", sample_weight, params)
         weight = self._class_weighted(self._weights_of(X, sample_weight), y, sample_weight)
-        self.Cs_ = np.geomspace(*SPREAD, self.Cs) if isinstance(self.Cs, (int, np.integer)) else np.sort([*self.Cs]).astype(float)
+        self.Cs_ = np.geomspace(*RANGE_OF_CS, self.Cs) if isinstance(self.Cs, (int, np.integer)) else np.sort([*self.Cs]).astype(float)
         for C in self.Cs_:
             checked_strength("Cs", float(C))
         self.l1_ratios_ = np.atleast_1d(np.array(0.0 if self.l1_ratios is None else self.l1_ratios, dtype=float))
-        splits = list(check_cv(self.cv, y, classifier=True).split(X, y, **of_splitter))
+        splits = list(check_cv(self.cv, y, classifier=True).split(X, y, **splitter_params))
         for fold, (train, _) in enumerate(splits):
             if not weight[train].any():
-                raise InputError(f"The rows to learn from in fold {fold} of cv have no weight at all: give other folds, or other weights.")
+                raise InputError(f"The training rows of fold {fold} of cv have zero total weight: give other folds, or other weights.")
         with ThreadPoolExecutor(min(len(splits), self._threads() or available_threads())) as pool:
             jobs = [pool.submit(self._one_fold, X, codes, weight, train) for train, _ in splits]
             coefs, passes = zip(*(job.result() for job in jobs), strict=True)
         self.coefs_paths_ = np.array(coefs)
-        self.scores_ = np.array([self._judged(X, y, of_scorer, test, fold) for (_, test), fold in zip(splits, coefs, strict=True)])
+        self.scores_ = np.array([self._score_fold(X, y, scorer_params, test, fold) for (_, test), fold in zip(splits, coefs, strict=True)])
         self._choose(X, y, codes, weight)
         self.n_iter_ = np.array(passes)
         return self
 
-    def score(self, X: Any, y: Any, *, sample_weight: Any = None, **params: Any) -> float:
-        """The score by ``scoring`` of the predictions for rows X with labels y; ``params`` are for the scorer."""
-        _, of_scorer = self._handed_on("score", sample_weight, params)
-        return self._get_scorer()(self, X, y, **of_scorer)
+    def score(self, X: MatrixLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, **params: Any) -> float:
+        """The score, by ``scoring``, of the predictions for rows X with labels y; ``params`` are passed to the scorer."""
+        _, scorer_params = self._routed("score", sample_weight, params)
+        return self._get_scorer()(self, X, y, **scorer_params)
 
     def _one_fold(self, X: Any, codes: np.ndarray, weight: np.ndarray, train: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The weights learnt from the training rows, the intercept last, and the passes, for every share and C."""
-        judge = self._of_fold(X)
+        """The weights learnt from the training rows, the intercept last, and the passes, for every l1_ratio and C."""
+        model = self._fold_model(X)
         limits = {**self._limits(), "threads": 1, "seed": self._seed()}
         coefs, passes = [], []
         for l1_ratio in self.l1_ratios_:
             problem, before = None, None
             for C in self.Cs_:
-                form = self._with(float(C), float(l1_ratio), float(weight[train].sum()))
+                form = self._formulation_for(float(C), float(l1_ratio), float(weight[train].sum()))
                 if problem is None or form.regularizer is None:
-                    problem = judge._problem(X[train], self._targets(codes[train])[0], form, weight[train])
+                    problem = model._problem(X[train], self._targets(codes[train])[0], form, weight[train])
                 before = solve(problem.replace(regularizer=form.regularizer), start=before, **limits)
-                found = judge._attributes([(before.coef, before.intercept)], X.dtype)
+                found = model._attributes([(before.coef, before.intercept)], X.dtype)
                 coefs.append(np.column_stack([found["coef_"], found["intercept_"]]) if self.fit_intercept else found["coef_"])
                 passes.append(math.ceil(before.passes))
         shape = (len(self.l1_ratios_), len(self.Cs_))
         return np.array(coefs).reshape(*shape, *coefs[0].shape), np.array(passes).reshape(shape)
 
-    def _judged(self, X: Any, y: Any, of_scorer: dict[str, Any], test: Any, coefs: np.ndarray) -> np.ndarray:
-        """The score on the test rows of every one of those weights, in this thread, for a scorer may not be made for several."""
-        judge, scorer = self._of_fold(X), told_of_classes(self._get_scorer(), self.classes_)
-        given = _check_method_params(X, of_scorer, indices=test)
+    def _score_fold(self, X: Any, y: Any, scorer_params: dict[str, Any], test: Any, coefs: np.ndarray) -> np.ndarray:
+        """The score of each of these weights on the test rows; not in parallel, because scorers may not be thread-safe."""
+        model, scorer = self._fold_model(X), with_labels(self._get_scorer(), self.classes_)
+        given = _check_method_params(X, scorer_params, indices=test)
         scores = np.zeros(coefs.shape[:2])
-        for place in np.ndindex(scores.shape):
-            self._set_weights(judge, coefs[place], X.dtype)
-            scores[place] = scorer(judge, X[test], y[test], **given)
+        for index in np.ndindex(scores.shape):
+            self._set_weights(model, coefs[index], X.dtype)
+            scores[index] = scorer(model, X[test], y[test], **given)
         return scores
 
-    def _of_fold(self, X: Any) -> LogisticRegression:
-        judge = clone_of_parent(self)
-        judge.classes_, judge.n_features_in_ = self.classes_, X.shape[1]
-        return judge
+    def _fold_model(self, X: Any) -> LogisticRegression:
+        model = clone_of_parent(self)
+        model.classes_, model.n_features_in_ = self.classes_, X.shape[1]
+        return model
 
     def _set_weights(self, model: LogisticRegression, coefs: np.ndarray, dtype: Any) -> None:
-        """``coef_`` and ``intercept_`` from weights with the intercept last, if there is one."""
+        """Set ``coef_`` and ``intercept_`` from weights with the intercept last, if there is one."""
         bare = coefs[:, :-1] if self.fit_intercept else coefs
         model.coef_ = bare.astype(dtype)
         model.intercept_ = (coefs[:, -1] if self.fit_intercept else np.zeros(len(coefs))).astype(dtype)
 
     def _choose(self, X: Any, y: Any, codes: np.ndarray, weight: np.ndarray) -> None:
-        """The best on average, learnt anew from all rows; or the means of what is best in each fold."""
+        """Fit to all rows with the best mean score, or average the best weights and parameters of each fold."""
         ratio, C = np.unravel_index(self.scores_.mean(axis=0).argmax(), self.scores_.shape[1:])
         self.C_, self.l1_ratio_ = float(self.Cs_[C]), float(self.l1_ratios_[ratio])
-        self._learn(X, y, codes, weight, self._with(self.C_, self.l1_ratio_, float(weight.sum())))
+        self._learn(X, y, codes, weight, self._formulation_for(self.C_, self.l1_ratio_, float(weight.sum())))
         if not self.refit:
-            places = [np.unravel_index(scores.argmax(), scores.shape) for scores in self.scores_]
-            mean = np.mean([self.coefs_paths_[fold][place] for fold, place in enumerate(places)], axis=0)
+            indices = [np.unravel_index(scores.argmax(), scores.shape) for scores in self.scores_]
+            mean = np.mean([self.coefs_paths_[fold][index] for fold, index in enumerate(indices)], axis=0)
             self._set_weights(self, mean, X.dtype)
-            self.C_ = float(np.mean([self.Cs_[C] for _, C in places]))
-            self.l1_ratio_ = float(np.mean([self.l1_ratios_[ratio] for ratio, _ in places]))
+            self.C_ = float(np.mean([self.Cs_[C] for _, C in indices]))
+            self.l1_ratio_ = float(np.mean([self.l1_ratios_[ratio] for ratio, _ in indices]))
 
-    def _with(self, C: float, l1_ratio: float, weight: float) -> Formulation:
-        return logistic_formulation(C, l1_ratio, weight, self._one_for_all(len(self.classes_)), self.fit_intercept)
+    def _formulation_for(self, C: float, l1_ratio: float, weight: float) -> Formulation:
+        return logistic_formulation(C, l1_ratio, weight, self._is_joint(len(self.classes_)), self.fit_intercept)
 
 
 def clone_of_parent(model: LogisticRegressionCV) -> LogisticRegression:
-    """A plain ``LogisticRegression`` with the parameters that the two share."""
+    """A plain ``LogisticRegression`` with the parameters that both classes have."""
     shared = {name: value for name, value in clone(model).get_params().items() if name in LogisticRegression().get_params()}
     return LogisticRegression(**shared)
 
 
-def told_of_classes(scorer: Any, classes: np.ndarray) -> Any:
-    """The scorer, or one that knows all classes if it can use them, for test rows need not have rows of each.
+def with_labels(scorer: Any, classes: np.ndarray) -> Any:
+    """The scorer, given all class labels if it accepts them, because the test rows may lack some classes.
 
     >>> from sklearn.metrics import get_scorer
-    >>> told_of_classes(get_scorer("neg_log_loss"), np.array([3, 5]))._kwargs
+    >>> with_labels(get_scorer("neg_log_loss"), np.array([3, 5]))._kwargs
     {'labels': array([3, 5])}
     """
-    takes = inspect.signature(scorer._score_func).parameters if hasattr(scorer, "_score_func") else {}
-    if "labels" not in takes:
+    parameters = inspect.signature(scorer._score_func).parameters if hasattr(scorer, "_score_func") else {}
+    if "labels" not in parameters:
         return scorer
-    positive = {"pos_label": classes[1]} if len(classes) == 2 and "pos_label" in takes else {}
-    told = copy.copy(scorer)
-    told._kwargs = {"labels": classes, **positive, **scorer._kwargs}
-    return told
+    positive = {"pos_label": classes[1]} if len(classes) == 2 and "pos_label" in parameters else {}
+    labelled = copy.copy(scorer)
+    labelled._kwargs = {"labels": classes, **positive, **scorer._kwargs}
+    return labelled

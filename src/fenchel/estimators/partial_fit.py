@@ -1,17 +1,19 @@
-"""``partial_fit``: a few rows now, more of them later, by the online solvers; every row is one step and is then forgotten.
+"""``partial_fit``: incremental learning with the online solvers; every row is used for one step and not stored.
 
-The intercept is the weight of a constant feature of value 1, penalised like any other. Nothing certifies weights whose rows are
-gone: ``objective_`` is the mean loss of every row before it was learnt plus the penalty, ``dual_objective_`` a lower
-bound on the rows seen, ``gap_`` nan.
+The intercept is the weight of a constant feature of value 1, penalised like any other. There is no certificate, because the rows are
+not stored: ``objective_`` is the mean loss of each row just before its step, plus the penalty, ``dual_objective_`` a lower
+bound for the rows seen, and ``gap_`` nan.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
+from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
 from fenchel.driver import solve
 from fenchel.driver.choice import choose
@@ -20,16 +22,16 @@ from fenchel.problems.stream import Stream
 from fenchel.regularizers import L2
 from fenchel.solvers import solvers
 
-STEADY = "optimistic"
-UNPENALISED = 1e-12  # the ridge that stands for no penalty, which the online solvers cannot do without
+DEFAULT_SOLVER = "optimistic"  # its first steps do not diverge under a weak penalty
+UNPENALISED = 1e-12  # ridge strength that replaces no penalty, because the online solvers need one
 
 
 class _Online(LinearEstimator):
-    classes_: Any
+    classes_: np.ndarray
 
-    def _play(self, X: Any, targets: list[np.ndarray], weight: np.ndarray, form: Formulation, classes: int | None) -> None:
-        """One pass over these rows for every target, from where the last call ended."""
-        before: list[Any] = getattr(self, "_played", None) or self._present(len(targets))
+    def _learn_online(self, X: Any, targets: list[np.ndarray], weight: np.ndarray, form: Formulation, classes: int | None) -> None:
+        """One pass over these rows for each target, starting from the weights of the last call."""
+        before: list[Any] = getattr(self, "_online_results", None) or self._current_weights(len(targets))
         name = self._limits()["solver"]
         constant = 1.0 if self.fit_intercept else 0.0
         regularizer = L2(UNPENALISED) if form.regularizer is None else form.regularizer
@@ -38,28 +40,28 @@ class _Online(LinearEstimator):
             stream = Stream([(X, y, weight)], form.loss, regularizer, classes=classes, intercept=constant)
             chosen = name if name in solvers() and solvers()[name].online else self._online_solver(stream)
             found.append(solve(stream, chosen, start=before[k], seed=self._seed() + k, threads=self._threads()))
-        self._played = found
+        self._online_results = found
         self._keep(found, form, X.dtype)
 
     def _online_solver(self, stream: Any) -> str:
-        """The one that does not lose its way in its first steps under a weak penalty, if it takes this one."""
-        return STEADY if solvers()[STEADY].refusal(stream) is None else choose(stream)[0]
+        """``DEFAULT_SOLVER`` if it accepts the problem, else the automatic choice."""
+        return DEFAULT_SOLVER if solvers()[DEFAULT_SOLVER].refusal(stream) is None else choose(stream)[0]
 
 
 class OnlineClassifier(_Online):
     """``partial_fit`` for classifiers."""
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Learn from some more rows, one step each.
+    def partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Update the model with more rows, one step each.
 
         Args:
             X, y, sample_weight: as in :meth:`fit`; weights should be 1 on average.
-            classes: all labels there are, needed in the first call.
+            classes: all possible labels, required in the first call.
         """
         first = not hasattr(self, "coef_")
         if first and classes is None:
-            raise InputError("classes must be given in the first call of partial_fit: all labels that y will ever hold.")
-        X, y = validate_data(self, X, y, reset=first, **MATRICES)
+            raise InputError("classes must be given in the first call of partial_fit: all labels that y can ever contain.")
+        rows, labels = validate_data(self, X, y, reset=first, **MATRICES)
         if classes is not None:
             given = np.unique(classes)
             if not first and not np.array_equal(given, self.classes_):
@@ -68,36 +70,36 @@ class OnlineClassifier(_Online):
                 )
             self.classes_ = given
         self._check_online()
-        codes = np.searchsorted(self.classes_, y)
-        unknown = np.flatnonzero((codes == len(self.classes_)) | (self.classes_[np.minimum(codes, len(self.classes_) - 1)] != y))
+        codes = np.searchsorted(self.classes_, labels)
+        unknown = np.flatnonzero((codes == len(self.classes_)) | (self.classes_[np.minimum(codes, len(self.classes_) - 1)] != labels))
         if len(unknown):
-            raise InputError(f"y[{unknown[0]}] is {y[unknown[0]]}, which is none of the classes {', '.join(map(str, self.classes_))}.")
+            raise InputError(
+                f"y[{unknown[0]}] is {labels[unknown[0]]}, which is not one of the classes {', '.join(map(str, self.classes_))}."
+            )
         K = len(self.classes_)
-        weight = self._class_weighted(self._weights_of(X, sample_weight), y, sample_weight)
-        together = self._one_for_all(K)
-        form = self._formulation(float(len(y)), together)
-        self._play(X, self._targets(codes), weight, form, K if together else None)
+        weight = self._class_weighted(self._weights_of(rows, sample_weight), labels, sample_weight)
+        together = self._is_joint(K)
+        form = self._formulation(float(len(labels)), together)
+        self._learn_online(rows, self._targets(codes), weight, form, K if together else None)
         return self
 
     def _check_online(self) -> None:
         if len(self.classes_) < 2:
-            raise InputError(f"{type(self).__name__} needs at least 2 classes, and classes holds one class only: {self.classes_[0]}.")
+            raise InputError(f"{type(self).__name__} needs at least 2 classes, but classes has only one class: {self.classes_[0]}.")
         if getattr(self, "class_weight", None) == "balanced":
-            raise InputError(
-                Argument("class_weight", "balanced"), " needs all rows at once: give partial_fit the weights themselves, as a dictionary."
-            )
+            raise InputError(Argument("class_weight", "balanced"), " needs all rows at once: give the weights themselves, as a dictionary.")
 
 
 class OnlineRegressor(_Online):
     """``partial_fit`` for regressors."""
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn from some more rows, one step each; weights should be 1 on average."""
+    def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Update the model with more rows, one step each; weights should be 1 on average."""
         first = not hasattr(self, "coef_")
-        X, y = validate_data(self, X, y, reset=first, multi_output=True, y_numeric=True, **MATRICES)
-        if not first and np.size(self.intercept_) != (y.shape[1] if y.ndim == 2 else 1):
-            raise InputError(f"y has shape {y.shape}, unlike on the last call of partial_fit or fit: give as many outputs as there.")
-        y = self._remembered(y)
-        weight = self._weights_of(X, sample_weight)
-        self._play(X, self._targets(y), weight, self._formulation(float(len(y))), None)
+        rows, targets = validate_data(self, X, y, reset=first, multi_output=True, y_numeric=True, **MATRICES)
+        if not first and np.size(self.intercept_) != (targets.shape[1] if targets.ndim == 2 else 1):
+            raise InputError(f"y has shape {targets.shape}, unlike on the last call of partial_fit or fit: give as many outputs.")
+        targets = self._with_outputs_recorded(targets)
+        weight = self._weights_of(rows, sample_weight)
+        self._learn_online(rows, self._targets(targets), weight, self._formulation(float(len(targets))), None)
         return self

@@ -1,4 +1,4 @@
-"""Losses and penalties by the names that estimators take."""
+"""Losses and penalties by the names that estimators accept."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fenchel.losses import losses
 from fenchel.regularizers import L1, L1L2, L2, SquaredLp
 
 PENALTIES = ("l2", "l1", "elasticnet", "lp", None)
-RATIO_OF = {"l2": 0.0, "l1": 1.0}  # the share of the l1 norm in penalties that are one end of the elastic net
+RATIO_OF = {"l2": 0.0, "l1": 1.0}  # the l1_ratio of the penalties that are special cases of the elastic net
 
 
 def loss_named(loss: Any, labels: tuple[str, ...]) -> Any:
-    """The loss of a name with its default parameters, or the loss itself; only those for such labels.
+    """The loss of this name with default parameters, or the given loss object, if it is for one of these kinds of labels.
 
     >>> loss_named("smooth_hinge", ("binary",))
     SmoothHinge(gamma=1.0)
@@ -28,13 +28,14 @@ def loss_named(loss: Any, labels: tuple[str, ...]) -> Any:
         return known[name]
     if getattr(loss, "labels", "real" if hasattr(loss, "derivative") else None) not in labels:
         raise InputError(
-            Argument("loss", loss), f" is none for this estimator: give one of {', '.join(known)}, or a loss object for such labels."
+            Argument("loss", loss),
+            f" does not suit this estimator: give one of {', '.join(known)}, or a loss object for the same kind of labels.",
         )
     return loss
 
 
 def penalty_named(penalty: Any, strength: float, l1_ratio: float, p: float) -> Any:
-    """The regularizer of a name, None for no penalty, or the regularizer itself.
+    """The regularizer of this name, None for no penalty, or the given regularizer object.
 
     >>> penalty_named("elasticnet", 0.1, 0.5, 2.0)
     L1L2(l1=0.05, l2=0.05)
@@ -67,7 +68,7 @@ def elastic(strength: float, l1_ratio: float) -> Any:
 
 
 def checked_strength(name: str, value: Any, zero: bool = False) -> float:
-    """A positive number, or 0 if that is allowed."""
+    """The value as a float, if it is positive, or 0 where ``zero`` allows that."""
     if not is_number(value) or not (value > 0.0 or (zero and value == 0.0)):
         raise InputError(Argument(name, value), f": give a positive number{' or 0' if zero else ''}.")
     return float(value)

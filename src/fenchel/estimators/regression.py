@@ -1,44 +1,45 @@
-"""Regression: one output or several, each a problem of its own on the same matrix."""
+"""Regression with one or several outputs, each a separate problem on the same matrix."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from fenchel.estimators.linear_estimator import MATRICES, Formulation, LinearEstimator
+from fenchel.core.array_types import MatrixLike
+from fenchel.estimators.linear_estimator import MATRICES, Formulation, LinearEstimator, with_callbacks
 
 
 class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
-    """The part that all regressors share."""
+    """The common base of all linear regressors."""
 
-    listed_intercept = False  # whether ``intercept_`` is an array for one output too
+    array_intercept = False  # whether ``intercept_`` is an array even for a single output
 
     def _formulation(self, weight: float) -> Formulation:
-        """What is minimised, for rows of that total weight."""
+        """The objective for rows of this total weight."""
         raise NotImplementedError
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn from rows X with targets y.
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to rows X with targets y.
 
         Args:
             X: an array, sparse matrix or data frame.
-            y: one number per row, or one column of them for each output.
-            sample_weight: a weight for each row; 0 is as if the row were not there, 2 as if it were there twice.
+            y: one number per row, or one column per output.
+            sample_weight: a weight for each row; 0 leaves the row out, 2 counts it twice.
         """
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **MATRICES)
-        y = self._remembered(y)
+        y = self._with_outputs_recorded(y)
         weight = self._weights_of(X, sample_weight)
         self._learn(X, y, y, weight, self._formulation(float(weight.sum())))
         return self
 
-    def _remembered(self, y: Any) -> np.ndarray:
-        """y, its shape kept for what is to be predicted."""
+    def _with_outputs_recorded(self, y: Any) -> np.ndarray:
+        """y as a dense array; the number of outputs is stored for predictions."""
         y = np.asarray(y.toarray() if sp.issparse(y) else y)
         self._outputs = y.shape[1] if y.ndim == 2 else 0
         return y
@@ -49,23 +50,23 @@ class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
     def _attributes(self, weights: list[tuple[np.ndarray, Any]], dtype: Any) -> dict[str, Any]:
         coef = np.array([coef for coef, _ in weights]).astype(dtype)
         intercept = np.array([float(intercept) for _, intercept in weights]).astype(dtype)
-        listed = self.listed_intercept or self._outputs
-        return {"coef_": coef if self._outputs > 1 else coef[0], "intercept_": intercept if listed else intercept[0]}
+        as_array = self.array_intercept or self._outputs
+        return {"coef_": coef if self._outputs > 1 else coef[0], "intercept_": intercept if as_array else intercept[0]}
 
-    def _present(self, count: int) -> list[Any]:
+    def _current_weights(self, count: int) -> list[Any]:
         if not hasattr(self, "coef_"):
             return [None] * count
         coef = np.atleast_2d(self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_).astype(np.float64)
         full = np.column_stack([coef, np.atleast_1d(self.intercept_)]) if self.fit_intercept else coef
         return list(full) + [None] * (count - len(full))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The predicted number of every row, one column for each output."""
+    def predict(self, X: MatrixLike) -> np.ndarray:
+        """The prediction for every row, with one column per output if there are several."""
         scores = self._scores(X)
         return scores if np.ndim(self.coef_) == 1 or self._several_outputs() else scores.ravel()
 
-    def densify(self) -> Any:
-        """Store ``coef_`` as an ordinary array again."""
+    def densify(self) -> Self:
+        """Store ``coef_`` as a dense array again."""
         was_sparse = sp.issparse(getattr(self, "coef_", None))
         super().densify()
         if was_sparse and not self._several_outputs():

@@ -1,4 +1,4 @@
-"""Rows that come more than once are one row of more weight, and rows of no weight are none."""
+"""Merging repeated rows into one row of larger weight, and dropping rows of zero weight."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-FULL = 2 / 3  # of the entries
-FEW = 2000  # rows; with more of them sorting would cost what it saves
+DENSE = 2 / 3  # share of stored entries above which a dense array takes less memory than CSR
+MOST_ROWS = 2000  # rows; with more of them sorting would cost more than it saves
 
 
 def distinct_rows(X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-    """The same problem with every row once and in an order that does not depend on theirs, where rows are few.
+    """The same problem with distinct rows in an order independent of the input's, if there are at most ``MOST_ROWS`` rows.
 
-    Methods that visit rows at random would otherwise end at slightly different weights for a row repeated and a row of weight 2.
+    Without this, stochastic solvers would return slightly different weights for a repeated row and a row of weight 2.
 
     >>> X, y, weight = distinct_rows(np.array([[2.0], [1.0], [2.0]]), np.array([0, 1, 0]), np.array([1.0, 0.0, 2.0]))
     >>> X.tolist(), y.tolist(), weight.tolist()
     ([[2.0]], [0], [3.0])
     """
-    if len(y) > FEW:
+    if len(y) > MOST_ROWS:
         return X, y, weight
     keys = [row + label.tobytes() for row, label in zip(_bytes_of_rows(X), np.ascontiguousarray(y), strict=True)]
     first: dict[bytes, int] = {}
@@ -36,14 +36,14 @@ def distinct_rows(X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[Any, np.nd
     return X[rows], y[rows], np.array([total[key] for key in order])
 
 
-def filled_in(X: Any) -> Any:
-    """X, or as an ordinary array where that takes less memory: where more than two thirds of a sparse matrix are stored."""
-    full = sp.issparse(X) and X.nnz > FULL * X.shape[0] * X.shape[1]
-    return X.toarray() if full else X
+def dense_if_smaller(X: Any) -> Any:
+    """X, converted to a dense array if that takes less memory: if more than two thirds of a sparse matrix are stored."""
+    dense = sp.issparse(X) and X.nnz > DENSE * X.shape[0] * X.shape[1]
+    return X.toarray() if dense else X
 
 
 def distinct_in_folds(X: Any, y: np.ndarray, weight: np.ndarray, splits: list[Any]) -> tuple[Any, np.ndarray, np.ndarray, list[Any]]:
-    """The same for rows that are split: rows are one where they are in the same parts of every split, too."""
+    """The same for cross-validation: rows are merged only if they are in the same parts of every split."""
     member = np.zeros((len(y), 2 * len(splits)))
     for k, (train, test) in enumerate(splits):
         member[train, 2 * k] = member[test, 2 * k + 1] = 1.0

@@ -1,6 +1,6 @@
-"""``Ridge`` as in scikit-learn: min Σ_i s_i (z_i − y_i)² + α‖w‖², the intercept not penalised; and ``RidgeCV``, which chooses α
+"""``Ridge`` as in scikit-learn: min Σ_i s_i (z_i − y_i)² + α‖w‖², the intercept not penalised
 
-Half of it divided by Σs is the house's mean squared loss with strength α/Σs.
+Half of it divided by Σs is half the mean squared error with an l2 penalty of strength α/Σs.
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from fenchel.core.array_types import RandomState
 from fenchel.core.errors import InputError
 from fenchel.estimators.drop_in import SklearnParameters
 from fenchel.estimators.linear_estimator import Formulation
@@ -18,23 +20,23 @@ from fenchel.losses import Squared
 from fenchel.problems.problem import FREE, Problem
 from fenchel.solvers._second_order.newton_equations import has_small_equations
 
-EXACT = 1e-10
+EXACT = 1e-10  # the tolerance where Newton's method solves the problem in one step
 
 
 class Ridge(SklearnParameters, Regressor):
     """scikit-learn's ``Ridge``, with its parameters and objective, and a certificate.
 
     Args:
-        alpha: the strength, one for all outputs or one for each.
-        positive: whether weights must not be negative.
+        alpha: the strength, one for all outputs or one per output.
+        positive: whether weights are constrained to be non-negative.
         tol: the certified gap to stop at, relative to the objective at w = 0; problems of up to a few thousand rows or columns are
-            solved exactly, whatever it is.
-        max_iter: how many passes over the data at most; None is 1000.
-        solver: scikit-learn's names stand for "auto"; any solver of the house by its own name.
+            always solved to 1e-10.
+        max_iter: the maximal number of passes over the data; None means 1000.
+        solver: scikit-learn's names mean "auto"; fenchel's solvers can be chosen by name.
         fit_intercept, random_state: as in :class:`LinearRegressor`.
-        copy_X: without effect; X is never changed.
+        copy_X: no effect; X is never changed.
 
-    ``objective_``, ``dual_objective_`` and ``gap_`` are of scikit-learn's objective, added up over the outputs.
+    ``objective_``, ``dual_objective_`` and ``gap_`` refer to scikit-learn's objective, summed over the outputs.
 
     >>> import numpy as np, fenchel as fl
     >>> X = np.array([[0.0], [1.0], [2.0]])
@@ -44,7 +46,7 @@ class Ridge(SklearnParameters, Regressor):
 
     def __init__(
         self,
-        alpha: Any = 1.0,
+        alpha: float | ArrayLike = 1.0,
         *,
         fit_intercept: bool = True,
         copy_X: bool = True,
@@ -52,7 +54,7 @@ class Ridge(SklearnParameters, Regressor):
         tol: float = 1e-4,
         solver: str = "auto",
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -64,7 +66,7 @@ class Ridge(SklearnParameters, Regressor):
         self.random_state = random_state
 
     def _limits_for(self, problem: Problem) -> dict[str, Any]:
-        """Newton's method is done in one step whatever the tolerance: it may as well be exact, as scikit-learn's direct solvers are."""
+        """Newton's method takes one step whatever the tolerance, so the solution can be as exact as scikit-learn's direct solvers'."""
         limits = self._limits()
         if limits["solver"] == "auto" and has_small_equations(problem.design) and not self.positive:
             limits["tol"] = min(limits["tol"], EXACT)
@@ -73,7 +75,7 @@ class Ridge(SklearnParameters, Regressor):
     def _formulation(self, weight: float) -> Formulation:
         alphas = np.atleast_1d(self.alpha)
         if len(alphas) not in (1, max(1, self._outputs)):
-            raise InputError(f"alpha has {len(alphas)} strengths for {max(1, self._outputs)} outputs: give one, or one for each.")
+            raise InputError(f"alpha has {len(alphas)} strengths for {max(1, self._outputs)} outputs: give one, or one per output.")
         each = [elastic(checked_strength("alpha", alpha, zero=True) / weight, 0.0) for alpha in alphas.tolist()]
         several = tuple(each) if len(each) > 1 else ()
         return Formulation(Squared(), each[0], FREE if self.fit_intercept else 0.0, 2.0 * weight, several, self.positive)

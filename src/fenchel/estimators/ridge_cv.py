@@ -1,38 +1,40 @@
-"""``RidgeCV`` as in scikit-learn: the α with the best score on rows held out, by default on each row in turn
+"""``RidgeCV`` as in scikit-learn: the α with the best score in cross-validation, by default leave-one-out
 
-Leaving one row out costs nothing: with the eigenvalues and eigenvectors of the centred, weighted XXᵀ or XᵀX the residual of row i under a
-model learnt without it is r_i/(1 − h_i), h the diagonal of the matrix that takes y to the predictions, for every α at once.
+Leave-one-out needs no refitting: from the eigendecomposition of the centred, weighted XXᵀ or XᵀX, the residual of row i under the model
+learnt without it is r_i/(1 − h_i) for every α, where h is the diagonal of the matrix that maps y to the predictions.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.callback import with_callbacks
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_method_params, validate_data
 
+from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.numeric import EPSILON
-from fenchel.estimators.linear_estimator import MATRICES
+from fenchel.estimators.linear_estimator import MATRICES, CrossValidation, with_callbacks
 from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.ridge import Ridge
 from fenchel.estimators.routing import Routing
 
-NOISE = 1e-14  # of the largest eigenvalue: smaller ones are rounding
+NOISE = 1e-14  # relative to the largest eigenvalue: smaller eigenvalues are rounding errors
 
 
-class Given(RegressorMixin, BaseEstimator):
-    """Predictions as a model, for scorers."""
+class FixedPredictions(RegressorMixin, BaseEstimator):
+    """A model that returns given predictions, for scorers."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The predictions, whatever X is."""
+    def predict(self, X: MatrixLike) -> np.ndarray:
+        """The stored predictions, whatever X is."""
         return self.values
 
 
@@ -41,15 +43,15 @@ class RidgeCV(Routing, Ridge):
 
     Args:
         alphas: the strengths to choose from.
-        scoring: what is best, by the name of a scorer or as a function; None is the mean squared error for rows left out one by
-            one, and R² with ``cv``.
-        cv: a number of folds, a splitter, or pairs of training and test rows; None leaves out every row in turn.
-        store_cv_results: keep ``cv_results_``, squared errors (or predictions, if ``scoring`` is given) of every row, output and strength.
-        alpha_per_target: whether every output gets a strength of its own.
-        fit_intercept: add an intercept, which is not penalised.
-        gcv_mode: without effect.
+        scoring: the name of a scorer, or a function, that selects the best; None means the mean squared error in leave-one-out, and R²
+            with ``cv``.
+        cv: a number of folds, a splitter, or pairs of training and test rows; None means leave-one-out.
+        store_cv_results: whether to store ``cv_results_``, squared errors (predictions with ``scoring``) by row, output and strength.
+        alpha_per_target: whether to choose a separate strength for each output.
+        fit_intercept: whether to add an unpenalised intercept.
+        gcv_mode: no effect.
 
-    After ``fit``, beside what :class:`Ridge` has: ``alpha_`` and ``best_score_``.
+    Attributes after ``fit``, in addition to those of :class:`Ridge`: ``alpha_`` and ``best_score_``.
 
     >>> import numpy as np, fenchel as fl
     >>> X = np.vander(np.linspace(-1, 1, 30), 8)
@@ -57,7 +59,7 @@ class RidgeCV(Routing, Ridge):
     0.01
     """
 
-    scored, scored_by = ("fit",), "r2"
+    scored_methods, default_scorer = ("fit",), "r2"
     positive = False
     max_iter = None
     tol = 1e-4
@@ -65,12 +67,12 @@ class RidgeCV(Routing, Ridge):
 
     def __init__(
         self,
-        alphas: Any = (0.1, 1.0, 10.0),
+        alphas: ArrayLike = (0.1, 1.0, 10.0),
         *,
         fit_intercept: bool = True,
-        scoring: Any = None,
-        cv: Any = None,
-        gcv_mode: Any = None,
+        scoring: str | Callable[..., float] | None = None,
+        cv: CrossValidation = None,
+        gcv_mode: str | None = None,
         store_cv_results: bool = False,
         alpha_per_target: bool = False,
     ) -> None:
@@ -83,16 +85,16 @@ class RidgeCV(Routing, Ridge):
         self.alpha_per_target = alpha_per_target
 
     @property
-    def alpha(self) -> Any:
-        """The strength chosen."""
+    def alpha(self) -> float | np.ndarray:  # type: ignore[override]  # a parameter of Ridge
+        """The chosen strength."""
         return self.alpha_
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
-        """Choose the strength on rows held out, then learn from all rows X with targets y; ``params`` are for splitter and scorer."""
-        of_splitter, of_scorer = self._handed_on("fit", sample_weight, params)
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
+        """Choose the strength by cross-validation, then fit to all rows X with targets y; ``params`` go to the splitter and the scorer."""
+        splitter_params, scorer_params = self._routed("fit", sample_weight, params)
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **MATRICES)
-        y = self._remembered(y)
+        y = self._with_outputs_recorded(y)
         weight = self._weights_of(X, sample_weight)
         alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
         for alpha in alphas.tolist():
@@ -100,29 +102,31 @@ class RidgeCV(Routing, Ridge):
         for name in ("alpha_per_target", "store_cv_results"):
             if self.cv is not None and getattr(self, name):
                 raise InputError(
-                    f"cv!=None and {name}=True are incompatible: it is for rows left out one by one, so leave ", Argument("cv", None), "."
+                    f"cv!=None and {name}=True are incompatible: it is only available in leave-one-out, with ", Argument("cv", None), "."
                 )
         if self.cv is None:
-            self.alpha_, self.best_score_ = self._leave_one_out(X, y, weight, alphas, of_scorer)
+            self.alpha_, self.best_score_ = self._leave_one_out(X, y, weight, alphas, scorer_params)
         else:
-            splits = list(check_cv(self.cv).split(X, y, **of_splitter))
-            self.alpha_, self.best_score_ = self._by_folds(X, y, weight, alphas, splits, of_scorer)
+            splits = list(check_cv(self.cv).split(X, y, **splitter_params))
+            self.alpha_, self.best_score_ = self._by_folds(X, y, weight, alphas, splits, scorer_params)
         self._learn(X, y, y, weight, self._formulation(float(weight.sum())))
         return self
 
     def _by_folds(
-        self, X: Any, y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, splits: list[Any], of_scorer: dict[str, Any]
+        self, X: Any, y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, splits: list[Any], scorer_params: dict[str, Any]
     ) -> tuple[Any, Any]:
         scorer = self._get_scorer()
 
         def score(alpha: float, train: Any, test: Any) -> float:
             model = Ridge(alpha, fit_intercept=self.fit_intercept).fit(X[train], y[train], weight[train])
-            return float(scorer(model, X[test], y[test], **_check_method_params(X, of_scorer, indices=test)))
+            return float(scorer(model, X[test], y[test], **_check_method_params(X, scorer_params, indices=test)))
 
         means = np.array([np.mean([score(alpha, *split) for split in splits]) for alpha in alphas.tolist()])
         return float(alphas[means.argmax()]), float(means.max())
 
-    def _leave_one_out(self, X: Any, y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, of_scorer: dict[str, Any]) -> tuple[Any, Any]:
+    def _leave_one_out(
+        self, X: Any, y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, scorer_params: dict[str, Any]
+    ) -> tuple[Any, Any]:
         Y = y.reshape(len(y), -1)
         errors = leave_one_out(X, Y, weight, alphas, self.fit_intercept)  # strengths × rows × outputs
         if self.scoring is None:
@@ -130,7 +134,7 @@ class RidgeCV(Routing, Ridge):
             scores, kept = -weighted.mean(axis=1), weighted
         else:
             kept = Y - errors
-            scores = self._scored(Y, kept, of_scorer)
+            scores = self._scored(Y, kept, scorer_params)
         if self.store_cv_results:
             self.cv_results_ = np.moveaxis(kept, 0, -1) if self._outputs else kept[:, :, 0].T
         if self.alpha_per_target and self._outputs:
@@ -138,12 +142,12 @@ class RidgeCV(Routing, Ridge):
         means = scores.mean(axis=1)
         return float(alphas[means.argmax()]), float(means.max())
 
-    def _scored(self, Y: np.ndarray, predicted: np.ndarray, of_scorer: dict[str, Any]) -> np.ndarray:
-        """Scores by strength and output; by strength alone where outputs are judged together."""
+    def _scored(self, Y: np.ndarray, predicted: np.ndarray, scorer_params: dict[str, Any]) -> np.ndarray:
+        """Scores by strength and output; a single column if outputs are scored together."""
         scorer = self._get_scorer()
         together = Y.shape[1] > 1 and not self.alpha_per_target
         columns: list[Any] = [slice(None)] if together else list(range(Y.shape[1]))
-        return np.array([[scorer(Given(z[:, k]), None, Y[:, k], **of_scorer) for k in columns] for z in predicted])
+        return np.array([[scorer(FixedPredictions(z[:, k]), None, Y[:, k], **scorer_params) for k in columns] for z in predicted])
 
     @property
     def cv_values_(self) -> Any:
@@ -152,7 +156,7 @@ class RidgeCV(Routing, Ridge):
 
 
 def leave_one_out(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, fit_intercept: bool) -> np.ndarray:
-    """y_i less its prediction by a model learnt without row i: for every strength, row and output.
+    """y_i minus its prediction by the model learnt without row i, for every strength, row and output.
 
     >>> X, Y = np.array([[0.0], [1.0], [3.0]]), np.array([[1.0], [2.0], [5.0]])
     >>> without = np.linalg.solve(X[1:].T @ X[1:] + 0.5, X[1:].T @ Y[1:])
@@ -161,20 +165,20 @@ def leave_one_out(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray,
     """
     total = weight.sum()
     share = weight / total if fit_intercept else np.zeros(len(weight))
-    T, values = in_eigenvectors(X, weight, share)
+    T, values = in_eigenbasis(X, weight, share)
     mean = share @ Y
     projected = T.T @ (weight[:, None] * (Y - mean))
     errors = []
     for alpha in alphas:
         residual = Y - mean - T @ (projected / (values + alpha)[:, None])
-        leverage = weight * (T**2 @ (1.0 / (values + alpha))) + share  # 0 for a row of no weight, which takes no part anyway
-        left = np.maximum(1.0 - leverage, EPSILON)  # 0 where a row is fitted exactly, and nothing says how without it
+        leverage = weight * (T**2 @ (1.0 / (values + alpha))) + share  # 0 for a row of zero weight
+        left = np.maximum(1.0 - leverage, EPSILON)  # 0 if the row is fitted exactly, where the formula is undefined
         errors.append(residual / left[:, None])
     return np.array(errors)
 
 
-def in_eigenvectors(X: Any, weight: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The centred rows in the eigenvectors of their weighted products, and the eigenvalues: of XᵀX, or of XXᵀ if rows are fewer."""
+def in_eigenbasis(X: Any, weight: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The centred rows in the eigenbasis of the weighted XᵀX, or XXᵀ if there are fewer rows than columns, and the eigenvalues."""
     X = X.astype(np.float64, copy=False)
     centre = np.asarray(share @ X).ravel()
     if X.shape[1] <= X.shape[0]:
@@ -192,5 +196,5 @@ def in_eigenvectors(X: Any, weight: np.ndarray, share: np.ndarray) -> tuple[np.n
 
 
 def as_dense(product: Any) -> np.ndarray:
-    """An ordinary array."""
+    """The product as a dense array."""
     return np.asarray(product.toarray() if sp.issparse(product) else product)

@@ -1,12 +1,15 @@
-"""``RnaFolder``: RNA secondary structure, sequences in and dot-bracket strings out."""
+"""``RnaFolder``: prediction of RNA secondary structures, from sequences to dot-bracket strings."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from fenchel.core.array_types import RandomState
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice
 from fenchel.estimators.structured_estimators import StructuredEstimator
@@ -22,17 +25,17 @@ class RnaFolder(StructuredEstimator):
 
     Args:
         loss: "likelihood", which gives probabilities of pairs, or "margin".
-        l2: the strength of the penalty; it does not depend on how many sequences there are. None takes 0.03 for a likelihood and 0.001
-            for a margin, which wants far less of it; ``l2_`` says which.
-        decode: "mea" for the structure of the greatest expected accuracy, "best" for that of the highest score; "auto" is the first
-            after likelihood and the second after a margin, whose scores are no logarithms of probabilities.
-        gamma: of "mea", what a pair counts against unpaired bases: the larger, the more pairs.
-        missed, false: of "margin", what a true pair that is missed costs, and a predicted one that is not true. There are many more
-            pairs to predict falsely than to miss, hence the difference.
-        hairpin: how many bases a hairpin has at least.
-        solver, tol, max_passes, time_limit, random_state, n_jobs, verbose: as for :class:`StructuredSVM`.
+        l2: the strength of the penalty; it need not be adapted to the number of sequences. None means 0.03 for "likelihood" and
+            0.001 for "margin"; ``l2_`` is the value used.
+        decode: "mea" for the structure of maximum expected accuracy, "best" for the one with the highest score; "auto" means "mea" for
+            "likelihood" and "best" for "margin", whose scores are not log-probabilities.
+        gamma: for "mea", the weight of pairs relative to unpaired bases: the larger, the more pairs are predicted.
+        missed, false: for "margin", the costs of a missed true pair and of a false predicted pair. They differ because there are many
+            more pairs to predict falsely than to miss.
+        hairpin: the minimal number of bases in a hairpin.
+        solver, tol, max_passes, time_limit, random_state, n_jobs, verbose: as in :class:`StructuredSVM`.
 
-    After ``fit``: ``coef_``, whose names are ``model_.feature_names``, ``model_`` and the certificate, as for :class:`StructuredSVM`.
+    After ``fit``: ``coef_``, whose names are ``model_.feature_names``, ``model_`` and the certificate, as in :class:`StructuredSVM`.
 
     >>> import fenchel as fl
     >>> sequences, structures = fl.datasets.make_rna(20, length=30)
@@ -41,6 +44,7 @@ class RnaFolder(StructuredEstimator):
     (2, 2, True)
     """
 
+    model_: RnaFold
     kind: ClassVar[type] = RnaFold
     default_strengths: ClassVar[dict[str, float]] = {LIKELIHOOD: 0.03, MARGIN: 0.001}
 
@@ -58,7 +62,7 @@ class RnaFolder(StructuredEstimator):
         tol: float = 1e-2,
         max_passes: float = 1000,
         time_limit: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -77,15 +81,15 @@ class RnaFolder(StructuredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> RnaFolder:
-        """Learn from sequences X and their structures Y: dot-bracket strings, lists of pairs or arrays of partners."""
+    def fit(self, X: Sequence[str], Y: Sequence[Any], sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to sequences X and structures Y: dot-bracket strings, lists of pairs or arrays of partners."""
         checked_choice("decode", self.decode, DECODERS)
         checked_choice("loss", self.loss, self.default_strengths)
         checked_gamma(self.gamma)
         return self._learn(RnaFold(self.hairpin, self.missed, self.false), X, Y, self.loss, sample_weight)
 
     def predict(self, X: Any) -> list[str]:
-        """Structures as dot-bracket strings, one for each sequence."""
+        """The predicted structures as dot-bracket strings, one per sequence."""
         check_is_fitted(self)
         checked_choice("decode", self.decode, DECODERS)
         if self.decode == "best" or (self.decode == "auto" and self.loss != LIKELIHOOD):
@@ -93,13 +97,13 @@ class RnaFolder(StructuredEstimator):
         return self.model_.fold(X, self.coef_, self.gamma, self._threads())
 
     def pair_probabilities(self, sequence: str) -> np.ndarray:
-        """The symmetric matrix of the probabilities that two bases of the sequence pair, after ``loss="likelihood"``."""
+        """The symmetric matrix of pairing probabilities of the bases of a sequence; needs ``loss="likelihood"``."""
         check_is_fitted(self)
         if self.loss != LIKELIHOOD:
             raise InputError(
                 Argument("loss", self.loss),
-                " learns scores that are no probabilities: give ",
+                " learns scores that are not probabilities: give ",
                 Argument("loss", "likelihood"),
-                " for those of pairs.",
+                " for pair probabilities.",
             )
         return self.model_.pair_probabilities(sequence, self.coef_)

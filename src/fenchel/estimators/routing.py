@@ -1,7 +1,7 @@
-"""What ``fit`` and ``score`` are given beside X and y, handed on to splitters and scorers by scikit-learn's rules
+"""Metadata routing: passing extra arguments of ``fit`` and ``score`` to splitters and scorers by scikit-learn's rules
 
-Without ``sklearn.set_config(enable_metadata_routing=True)`` only sample weights go to the scorer; with it, ``groups`` go to a splitter
-that asks for them.
+Without ``sklearn.set_config(enable_metadata_routing=True)`` only sample weights are passed, to the scorer; with it, for
+example, ``groups`` are passed to a splitter that requests them.
 """
 
 from __future__ import annotations
@@ -15,35 +15,35 @@ from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
 
 class Routing:
-    """For estimators with a ``cv`` of their own and, if ``scored`` names methods, a scorer."""
+    """A mixin for estimators with a parameter ``cv`` and, if ``scored_methods`` is not empty, a parameter ``scoring``."""
 
-    scored: tuple[str, ...] = ()
-    scored_by = ""  #: the scorer where ``scoring`` names none
+    scored_methods: tuple[str, ...] = ()  #: the methods that call the scorer
+    default_scorer = ""  #: the name of the scorer for ``scoring=None``
 
     cv: Any
     scoring: Any
 
     def _get_scorer(self) -> Any:
-        """The scorer; the one of no name takes sample weights without being told to."""
-        scorer = get_scorer(self.scored_by if self.scoring is None else self.scoring)
+        """The scorer; the default one requests sample weights by itself."""
+        scorer = get_scorer(self.default_scorer if self.scoring is None else self.scoring)
         return scorer.set_score_request(sample_weight=True) if self.scoring is None and routing_enabled() else scorer
 
-    def _handed_on(self, method: str, sample_weight: Any, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Keyword arguments of ``split``, and of the scorer."""
+    def _routed(self, method: str, sample_weight: Any, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The keyword arguments for the splitter's ``split`` and for the scorer."""
         refuse_unrouted(params, self, method)
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         if not routing_enabled():
             return {}, given
         routed = process_routing(self, method, **given, **params)
-        return routed.splitter.split if method == "fit" else {}, routed.scorer.score if self.scored else {}
+        return routed.splitter.split if method == "fit" else {}, routed.scorer.score if self.scored_methods else {}
 
     def get_metadata_routing(self) -> Any:
-        """Who takes which of the keyword arguments of ``fit`` and ``score``, for scikit-learn's metadata routing."""
+        """Which keyword arguments of ``fit`` and ``score`` go to the splitter and to the scorer."""
         router = MetadataRouter(owner=self).add_self_request(self)
         router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
-        if self.scored:
+        if self.scored_methods:
             mapping = MethodMapping()
-            for method in self.scored:
+            for method in self.scored_methods:
                 mapping.add(caller=method, callee="score")
             router.add(scorer=self._get_scorer(), method_mapping=mapping)
         return router

@@ -1,21 +1,23 @@
 """``SGDClassifier`` and ``SGDRegressor`` as in scikit-learn: min (1/Σs)·Σ_i s_i φ(z_i, y_i) + α·penalty, the intercept not penalised
 
-``fit`` minimises that objective to a certified gap, in place of stopping when steps get small; ``partial_fit`` learns row by
-row, as there. Learning rates, averaging and early stopping have no effect: there is nothing to tune.
+``fit`` minimises this objective to a certified gap instead of stopping when steps become small; ``partial_fit`` learns row by
+row, as scikit-learn's does. The parameters for learning rates, averaging and early stopping have no effect.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice
-from fenchel.estimators.classification import Classifier, rest_normalised
+from fenchel.estimators.classification import Classifier, normalised_one_vs_rest
 from fenchel.estimators.drop_in import SklearnParameters
-from fenchel.estimators.linear_estimator import Formulation
+from fenchel.estimators.linear_estimator import ClassWeight, Formulation
 from fenchel.estimators.partial_fit import OnlineClassifier, OnlineRegressor
 from fenchel.estimators.penalties import RATIO_OF, checked_strength, elastic
 from fenchel.estimators.regression import Regressor
@@ -24,7 +26,7 @@ from fenchel.problems.problem import FREE
 
 
 def regression_losses(epsilon: float) -> dict[str, tuple[Any, float]]:
-    """Losses by scikit-learn's names, and how many times ours scikit-learn's is."""
+    """fenchel's losses by scikit-learn's names, each with the ratio of scikit-learn's loss to it."""
     return {
         "squared_error": (Squared(), 1.0),
         "huber": (Huber(epsilon) if epsilon > 0.0 else None, 1.0),
@@ -37,12 +39,12 @@ CLASSIFICATION_LOSSES: dict[str, tuple[Any, float]] = {
     "hinge": (Hinge(), 1.0),
     "log_loss": (Logistic(), 1.0),
     "squared_hinge": (SquaredHinge(), 2.0),
-    "modified_huber": (SmoothHinge(2.0), 4.0),  # (1 − yz)² down to yz = −1, and a line from there: four times the hinge smoothed by 2
+    "modified_huber": (SmoothHinge(2.0), 4.0),  # (1 − yz)² for yz ≥ −1 and linear below: four times the smoothed hinge with γ = 2
 }
 
 
 def given_starts(coef: Any, intercept: Any, count: int, features: int, fit_intercept: bool) -> list[np.ndarray]:
-    """The weights of each problem, its intercept behind them, from what the user gave; 0 for what was not given.
+    """The starting weights of each problem, the intercept last, from ``coef_init`` and ``intercept_init``; 0 for None.
 
     >>> given_starts([1.0, 2.0], None, 1, 2, True)[0].tolist()
     [1.0, 2.0, 0.0]
@@ -50,13 +52,13 @@ def given_starts(coef: Any, intercept: Any, count: int, features: int, fit_inter
     parts = {"coef_init": (coef, (count, features)), "intercept_init": (intercept, (count, 1))}
     for name, (given, shape) in parts.items():
         if given is not None and np.size(given) != shape[0] * shape[1]:
-            raise InputError(f"Provided {name} does not match dataset: it has shape {np.shape(given)}, give one of shape {shape}.")
+            raise InputError(f"Provided {name} does not match dataset: it has shape {np.shape(given)}, but shape {shape} is needed.")
     w, b = (np.zeros(shape) if given is None else np.reshape(given, shape).astype(np.float64) for given, shape in parts.values())
     return list(np.column_stack([w, b]) if fit_intercept else w)
 
 
 class _Sgd(SklearnParameters):
-    """What the two have in common."""
+    """The common base of ``SGDClassifier`` and ``SGDRegressor``."""
 
     penalty: Any
     alpha: Any
@@ -64,14 +66,21 @@ class _Sgd(SklearnParameters):
     fit_intercept: Any
     _given: tuple[Any, Any] = (None, None)
 
-    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Any:
-        """Learn from rows X with labels or targets y.
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the model to rows X with labels or targets y.
 
         Args:
             X: an array, sparse matrix or data frame.
             y: one label or number per row.
-            coef_init, intercept_init: weights to begin with; they make for fewer passes and the same minimum.
-            sample_weight: a weight for each row; 0 is as if the row were not there, 2 as if it were there twice.
+            coef_init, intercept_init: starting weights; they can reduce the number of passes and do not change the minimum.
+            sample_weight: a weight for each row; 0 leaves the row out, 2 counts it twice.
         """
         self._given = (coef_init, intercept_init)
         try:
@@ -99,19 +108,19 @@ def _has_probabilities(model: Any) -> bool:
     return True
 
 
-class SGDClassifier(_Sgd, OnlineClassifier, Classifier):
+class SGDClassifier(_Sgd, OnlineClassifier, Classifier):  # type: ignore[misc]  # scikit-learn's order of the arguments of fit
     """scikit-learn's ``SGDClassifier``, with its parameters and objective, and a certificate.
 
     Args:
         loss: "hinge", "log_loss", "modified_huber", "squared_hinge", or a loss of :class:`SGDRegressor` on the labels −1 and 1.
         penalty: "l2", "l1", "elasticnet" or None.
         alpha: the strength.
-        l1_ratio: of "elasticnet", the share of the l1 norm.
-        tol: the certified gap to stop at, relative to the objective at w = 0; None to make ``max_iter`` passes.
-        max_iter: how many passes over the data at most.
-        epsilon: of the regression losses.
+        l1_ratio: for "elasticnet", the share of the l1 norm.
+        tol: the certified gap to stop at, relative to the objective at w = 0; None means exactly ``max_iter`` passes.
+        max_iter: the maximal number of passes over the data.
+        epsilon: the parameter of the regression losses.
         fit_intercept, class_weight, warm_start, random_state, n_jobs, verbose: as in :class:`LinearClassifier`.
-        shuffle, learning_rate, eta0, power_t, early_stopping, validation_fraction, n_iter_no_change, average: without effect.
+        shuffle, learning_rate, eta0, power_t, early_stopping, validation_fraction, n_iter_no_change, average: no effect.
 
     >>> import fenchel as fl
     >>> X, y = fl.datasets.make_text(500, n=200, nonzeros=10)
@@ -133,16 +142,16 @@ class SGDClassifier(_Sgd, OnlineClassifier, Classifier):
         verbose: int = 0,
         epsilon: float = 0.1,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         learning_rate: str = "optimal",
         eta0: float = 0.01,
         power_t: float = 0.5,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         warm_start: bool = False,
-        average: Any = False,
+        average: bool | int = False,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -166,14 +175,14 @@ class SGDClassifier(_Sgd, OnlineClassifier, Classifier):
         self.warm_start = warm_start
         self.average = average
 
-    def _one_for_all(self, classes: int) -> bool:
+    def _is_joint(self, classes: int) -> bool:
         return False
 
     def _formulation(self, weight: float, together: bool) -> Formulation:
         if self.loss == "perceptron":
             raise InputError(
                 Argument("loss", "perceptron"),
-                " is smallest at w = 0, so there is nothing to minimise: use ",
+                " is minimal at w = 0, so there is nothing to learn: use ",
                 Argument("loss", "hinge"),
                 ".",
             )
@@ -181,28 +190,28 @@ class SGDClassifier(_Sgd, OnlineClassifier, Classifier):
         return self._sgd_formulation(*known[checked_choice("loss", self.loss, known)])
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of every class, one row of them for each row of X."""
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """The probabilities of the classes, one row for each row of X."""
         if self.loss == "log_loss":
             return self._probabilities(X, together=False)
         scores = self.decision_function(X)
         p = (scores.clip(-1.0, 1.0) + 1.0) / 2.0  # T. Zhang, Statistical behavior and consistency of classification methods, 2004
-        return np.column_stack([1.0 - p, p]) if p.ndim == 1 else rest_normalised(p)
+        return np.column_stack([1.0 - p, p]) if p.ndim == 1 else normalised_one_vs_rest(p)
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """The logarithms of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
 
 
-class SGDRegressor(_Sgd, OnlineRegressor, Regressor):
+class SGDRegressor(_Sgd, OnlineRegressor, Regressor):  # type: ignore[misc]  # scikit-learn's order of the arguments of fit
     """scikit-learn's ``SGDRegressor``, with its parameters and objective, and a certificate.
 
     Args:
         loss: "squared_error", "huber", "epsilon_insensitive" or "squared_epsilon_insensitive".
-        epsilon: where the last three change; in the units of y.
+        epsilon: the threshold of the last three losses, in the units of y.
         penalty, alpha, l1_ratio, tol, max_iter, fit_intercept, warm_start, random_state, verbose: as in :class:`SGDClassifier`.
-        shuffle, learning_rate, eta0, power_t, early_stopping, validation_fraction, n_iter_no_change, average: without effect.
+        shuffle, learning_rate, eta0, power_t, early_stopping, validation_fraction, n_iter_no_change, average: no effect.
 
     >>> import numpy as np, fenchel as fl
     >>> X = np.linspace(-1, 1, 50)[:, None]
@@ -210,7 +219,7 @@ class SGDRegressor(_Sgd, OnlineRegressor, Regressor):
     [2.5]
     """
 
-    listed_intercept = True
+    array_intercept = True
 
     def __init__(
         self,
@@ -225,7 +234,7 @@ class SGDRegressor(_Sgd, OnlineRegressor, Regressor):
         shuffle: bool = True,
         verbose: int = 0,
         epsilon: float = 0.1,
-        random_state: Any = None,
+        random_state: RandomState = None,
         learning_rate: str = "invscaling",
         eta0: float = 0.01,
         power_t: float = 0.25,
@@ -233,7 +242,7 @@ class SGDRegressor(_Sgd, OnlineRegressor, Regressor):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         warm_start: bool = False,
-        average: Any = False,
+        average: bool | int = False,
     ) -> None:
         self.loss = loss
         self.penalty = penalty

@@ -1,12 +1,14 @@
-"""``StructuredSVM`` and ``ConditionalRandomField``: any structured model, learnt by its margin or by its likelihood."""
+"""``StructuredSVM`` and ``ConditionalRandomField``: any structured model, trained by margin or by likelihood."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from fenchel.core.array_types import RandomState
 from fenchel.core.errors import InputError
 from fenchel.core.threads import available_threads
 from fenchel.estimators.certified import OneProblem
@@ -18,12 +20,13 @@ from fenchel.structured.structured_model import LIKELIHOOD, MARGIN, StructuredMo
 
 
 class StructuredEstimator(OneProblem):
-    """What they have in common: ``model_``, the model with what the data decided, beside the weights and the certificate."""
+    """The common base of structured estimators: ``model_`` is the fitted model, in addition to the weights and the certificate."""
 
-    kind: ClassVar[type] = StructuredModel  #: what ``model_`` is
+    model_: Any  #: a StructuredModel
+    kind: ClassVar[type] = StructuredModel  #: the class of ``model_``
 
-    def _learn(self, model: Any, X: Any, Y: Any, loss: str, sample_weight: Any) -> Any:
-        """Solve the problem that the model makes of X and Y."""
+    def _learn(self, model: Any, X: Any, Y: Any, loss: str, sample_weight: ArrayLike | None) -> Self:
+        """Build the problem of the model for X and Y, and solve it."""
         problem = Problem(model, X, Y, self._regularizer(), loss, sample_weight=sample_weight)
         self.model_ = problem.model
         self._solve(problem)
@@ -33,38 +36,38 @@ class StructuredEstimator(OneProblem):
         return L2(self._strength())
 
     def _inputs(self, X: Any) -> Any:
-        """X as the model takes it."""
+        """X in the form that the model accepts."""
         return X
 
     def predict(self, X: Any) -> list[Any]:
-        """The output with the highest score, for every input."""
+        """The output with the highest score for every input."""
         check_is_fitted(self)
         examples = self.model_.examples(self._inputs(X))
         ys = decode_all(examples, checked_model_weights(self.coef_, self.model_.n), self._threads() or available_threads())
         return [self.model_.output(examples, i, y) for i, y in enumerate(ys)]
 
     def score(self, X: Any, Y: Any) -> float:
-        """How well the predictions agree with Y, by the model's own measure: for a ``Chain`` the share of tags that are right."""
+        """The agreement of the predictions with Y, as measured by the model: for a ``Chain`` the share of correct tags."""
         outputs = self.predict(X)
         return float(self.model_.score(Y, outputs))
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
         if not isinstance(getattr(self, "model_", None), self.kind):
-            raise InputError(f"model_ is no {self.kind.__name__}")
+            raise InputError(f"model_ is not a {self.kind.__name__}")
 
 
-class AnyModel(StructuredEstimator):
-    """For whatever model is given."""
+class ModelEstimator(StructuredEstimator):
+    """An estimator whose structured model is a parameter."""
 
     loss_of_model = MARGIN
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
-        """Learn from inputs X with outputs Y, both in the model's own terms.
+    def fit(self, X: Any, Y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to inputs X with outputs Y, both in the format of the model.
 
         Args:
             X: inputs: for a ``Chain`` sentences, for ``RnaFold`` sequences, for ``Ranking`` the documents of queries.
-            Y: one output for each input.
+            Y: one output per input.
             sample_weight: a weight for each input.
         """
         return self._learn(Chain() if self.model is None else self.model, X, Y, self.loss_of_model, sample_weight)
@@ -77,20 +80,20 @@ def mixed_penalty(l2: float, l1: float) -> Any:
     return L1L2(l1=l1, l2=l2) if l1 else L2(l2)
 
 
-class StructuredSVM(AnyModel):
-    """Large-margin learning for outputs with structure: mean margin violation + l2/2·‖w‖², minimised to a certified gap.
+class StructuredSVM(ModelEstimator):
+    """Large-margin learning of structured outputs: minimises the mean margin violation + l2/2·‖w‖² to a certified gap.
 
     Args:
-        model: what the outputs are: ``fl.structured.Chain()`` by default, ``Multiclass()``, ``Ranking()``, ``RnaFold()``, or one of your
-            own.
-        l2: the strength of the penalty; it does not depend on how many examples there are.
+        model: the structured model: ``fl.structured.Chain()`` by default, ``Multiclass()``, ``Ranking()``, ``RnaFold()``, or a
+            user-defined one.
+        l2: the strength of the penalty; it need not be adapted to the number of examples.
         solver: "auto", "proximal-bundle", "bundle", "block-frank-wolfe", or a subgradient method such as "optimistic".
         tol: the certified gap to stop at, relative to the objective at w = 0.
-        max_passes: how often all examples are decoded, at most.
-        time_limit: how many seconds at most.
-        random_state: a seed for the solver's random choices; None is 0.
-        n_jobs: how many threads decode; None and -1 are all.
-        verbose: show a progress bar.
+        max_passes: the maximal number of times that all examples are decoded.
+        time_limit: the maximal number of seconds.
+        random_state: a seed for the solver's random choices; None means 0.
+        n_jobs: the number of decoding threads; None and -1 mean all.
+        verbose: whether to show a progress bar.
 
     After ``fit``: ``coef_``, ``model_`` (the model with its tags or classes) and the certificate: ``objective_``, ``dual_objective_``,
     ``gap_``, ``converged_``, ``n_iter_``, ``solver_``, ``history_``.
@@ -106,14 +109,14 @@ class StructuredSVM(AnyModel):
 
     def __init__(
         self,
-        model: Any = None,
+        model: StructuredModel | None = None,
         *,
         l2: float = 0.01,
         solver: str = "auto",
         tol: float = 1e-2,
         max_passes: float = 1000,
         time_limit: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -128,22 +131,22 @@ class StructuredSVM(AnyModel):
         self.verbose = verbose
 
 
-class ConditionalRandomField(AnyModel):
-    """Maximum likelihood for outputs with structure: mean −log p(y|x) + l1·‖w‖₁ + l2/2·‖w‖², minimised to a certified gap.
+class ConditionalRandomField(ModelEstimator):
+    """Maximum likelihood for structured outputs: minimises the mean −log p(y|x) + l1·‖w‖₁ + l2/2·‖w‖² to a certified gap.
 
     Args:
-        model: what the outputs are: ``fl.structured.Chain()`` by default, ``Multiclass()``, ``RnaFold()``, or one of your own with a
+        model: the structured model: ``fl.structured.Chain()`` by default, ``Multiclass()``, ``RnaFold()``, or a user-defined one with a
             likelihood.
-        l2, l1: the strengths of the penalty; they do not depend on how many examples there are. CRFsuite's ``c2`` is l2·m/2 for m examples.
-        solver: "auto" (L-BFGS, or with l1 FISTA), or the name of another.
+        l2, l1: the strengths of the penalty; they need not be adapted to the number of examples m. CRFsuite's ``c2`` is l2·m/2.
+        solver: "auto" (L-BFGS, or FISTA with l1), or the name of a solver.
         tol: the certified gap to stop at, relative to the objective at w = 0.
-        max_passes: how many passes over the examples at most.
-        time_limit: how many seconds at most.
-        random_state: a seed for the solver's random choices; None is 0.
-        n_jobs: how many threads; None and -1 are all.
-        verbose: show a progress bar.
+        max_passes: the maximal number of passes over the examples.
+        time_limit: the maximal number of seconds.
+        random_state: a seed for the solver's random choices; None means 0.
+        n_jobs: the number of threads; None and -1 mean all.
+        verbose: whether to show a progress bar.
 
-    After ``fit``: the same as for :class:`StructuredSVM`.
+    After ``fit``: the same attributes as for :class:`StructuredSVM`.
 
     >>> import fenchel as fl
     >>> X, Y = np.eye(3), ["a", "b", "a"]
@@ -155,7 +158,7 @@ class ConditionalRandomField(AnyModel):
 
     def __init__(
         self,
-        model: Any = None,
+        model: StructuredModel | None = None,
         *,
         l2: float = 1e-4,
         l1: float = 0.0,
@@ -163,7 +166,7 @@ class ConditionalRandomField(AnyModel):
         tol: float = 1e-4,
         max_passes: float = 1000,
         time_limit: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -182,8 +185,8 @@ class ConditionalRandomField(AnyModel):
         return mixed_penalty(self.l2, self.l1)
 
     def predict_marginals(self, X: Any) -> list[np.ndarray]:
-        """For every input the probabilities of its parts, as the model has them: for a ``Chain`` those of the tags of every token."""
+        """For every input the probabilities of its parts, as defined by the model: for a ``Chain``, of the tags of every token."""
         check_is_fitted(self)
         if not hasattr(self.model_, "marginals"):
-            raise AttributeError(f"{type(self.model_).__name__} has no marginals.")
+            raise AttributeError(f"{type(self.model_).__name__} has no method marginals.")
         return self.model_.marginals(X, self.coef_)

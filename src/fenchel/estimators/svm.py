@@ -1,7 +1,7 @@
 """``LinearSVC`` and ``LinearSVR`` as in scikit-learn: min ½‖(w, b/c)‖² + C·Σ_i s_i φ(z_i, y_i), z = <w, x> + b
 
-The intercept is the weight of a constant feature c (``intercept_scaling``) and penalised with the others, as there. The squared
-losses have no factor ½ in scikit-learn, so that C counts twice for ours.
+As in scikit-learn, the intercept is the weight of a constant feature c (``intercept_scaling``) and is penalised. scikit-learn's squared
+losses have no factor ½, so that its C corresponds to 2C with fenchel's losses.
 """
 
 from __future__ import annotations
@@ -9,17 +9,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from fenchel.core.array_types import RandomState
 from fenchel.core.validation import checked_choice
 from fenchel.estimators.classification import Classifier
 from fenchel.estimators.drop_in import SklearnParameters
-from fenchel.estimators.linear_estimator import Formulation
+from fenchel.estimators.linear_estimator import ClassWeight, Formulation
 from fenchel.estimators.penalties import RATIO_OF, checked_strength, elastic
 from fenchel.estimators.regression import Regressor
 from fenchel.losses import EpsilonInsensitive, Hinge, MulticlassHinge, SquaredEpsilonInsensitive, SquaredHinge
 
 
 def svm_formulation(loss: Any, doubled: bool, C: float, weight: float, l1_ratio: float, constant: float) -> Formulation:
-    """C·Σ loss + penalty as a mean loss with strength 1/(C·Σs), or half that for a loss that is half of scikit-learn's."""
+    """C·Σ loss + penalty as a mean loss with strength 1/(C·Σs), halved (``doubled``) for losses that are half of scikit-learn's."""
     times = weight * (2.0 if doubled else 1.0)
     if math.isinf(checked_strength("C", C)):
         return Formulation(loss, None, constant, times)
@@ -33,16 +34,16 @@ class LinearSVC(SklearnParameters, Classifier):
         penalty: "l2" or "l1".
         loss: "squared_hinge" or "hinge".
         C: the inverse of the strength.
-        multi_class: "ovr", one class against the rest, or "crammer_singer", all together under the multiclass hinge loss, whatever
-            penalty and loss are.
-        intercept_scaling: the constant feature; its weight is penalised, the less the larger the feature.
+        multi_class: "ovr" for one-vs-rest, or "crammer_singer" for the multiclass hinge loss, which ignores ``penalty`` and
+            ``loss``.
+        intercept_scaling: the value of the constant feature; the larger it is, the less the intercept is penalised.
         tol: the certified gap to stop at, relative to the objective at w = 0.
-        max_iter: how many passes over the data at most.
+        max_iter: the maximal number of passes over the data.
         fit_intercept, class_weight, verbose, random_state: as in :class:`LinearClassifier`.
-        dual: without effect.
+        dual: no effect.
 
-    ``objective_``, ``dual_objective_`` and ``gap_`` are of scikit-learn's objective, penalty + C·Σ loss, added up over
-    the classes for "ovr".
+    ``objective_``, ``dual_objective_`` and ``gap_`` refer to scikit-learn's objective, penalty + C·Σ loss, summed over the
+    classes for "ovr".
 
     >>> import fenchel as fl
     >>> X, y = fl.datasets.make_text(500, n=200, nonzeros=10)
@@ -55,15 +56,15 @@ class LinearSVC(SklearnParameters, Classifier):
         penalty: str = "l2",
         loss: str = "squared_hinge",
         *,
-        dual: Any = "auto",
+        dual: bool | str = "auto",
         tol: float = 1e-4,
         C: float = 1.0,
         multi_class: str = "ovr",
         fit_intercept: bool = True,
         intercept_scaling: float = 1,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         max_iter: int = 1000,
     ) -> None:
         self.penalty = penalty
@@ -79,7 +80,7 @@ class LinearSVC(SklearnParameters, Classifier):
         self.random_state = random_state
         self.max_iter = max_iter
 
-    def _one_for_all(self, classes: int) -> bool:
+    def _is_joint(self, classes: int) -> bool:
         return checked_choice("multi_class", self.multi_class, ("ovr", "crammer_singer")) == "crammer_singer" and classes > 2
 
     def _formulation(self, weight: float, together: bool) -> Formulation:
@@ -88,7 +89,7 @@ class LinearSVC(SklearnParameters, Classifier):
         constant = checked_strength("intercept_scaling", self.intercept_scaling) if self.fit_intercept else 0.0
         if self.multi_class == "crammer_singer":
             form = svm_formulation(MulticlassHinge() if together else Hinge(), False, self.C, weight, 0.0, constant)
-            # Of two classes w is the difference of two vectors, ±w/2: ½‖w/2‖² twice is half of ½‖w‖².
+            # For two classes w is the difference of the class vectors ±w/2, and twice ½‖w/2‖² is half of ½‖w‖².
             return form if together else form._replace(regularizer=form.regularizer.times(0.5))
         return svm_formulation(SquaredHinge() if squared else Hinge(), squared, self.C, weight, l1_ratio, constant)
 
@@ -97,11 +98,11 @@ class LinearSVR(SklearnParameters, Regressor):
     """scikit-learn's ``LinearSVR``, with its parameters and objective, and a certificate.
 
     Args:
-        epsilon: how large a residual costs nothing.
+        epsilon: the largest residual without loss.
         C: the inverse of the strength.
         loss: "epsilon_insensitive" or "squared_epsilon_insensitive".
         intercept_scaling, tol, max_iter, fit_intercept, verbose, random_state: as in :class:`LinearSVC`.
-        dual: without effect.
+        dual: no effect.
 
     >>> import numpy as np, fenchel as fl
     >>> X = np.linspace(-1, 1, 50)[:, None]
@@ -109,7 +110,7 @@ class LinearSVR(SklearnParameters, Regressor):
     [2.5]
     """
 
-    listed_intercept = True
+    array_intercept = True
 
     def __init__(
         self,
@@ -120,9 +121,9 @@ class LinearSVR(SklearnParameters, Regressor):
         loss: str = "epsilon_insensitive",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        dual: Any = "auto",
+        dual: bool | str = "auto",
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         max_iter: int = 1000,
     ) -> None:
         self.epsilon = epsilon

@@ -1,14 +1,16 @@
-"""``Tagger``: tags for the tokens of text, with attributes made from templates."""
+"""``Tagger``: tagging the tokens of text, with attributes generated from templates."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from fenchel.core.array_types import RandomState
 from fenchel.core.errors import Argument, InputError, InputTypeError, users_line
 from fenchel.core.validation import checked_choice
 from fenchel.estimators.structured_estimators import StructuredEstimator, mixed_penalty
@@ -16,24 +18,25 @@ from fenchel.structured.chain import Chain, token_features
 from fenchel.structured.chain.tags import checked_tags
 from fenchel.structured.structured_model import LIKELIHOOD, MARGIN
 
-MANY, OWN = 100, 0.3  # tokens, and the share of them with a tag of their own, from which tags are doubted
-NAMES = ("w", "pos")  # of the first columns; those after them are c2, c3, ...
+MANY_TOKENS, MANY_TAGS = 100, 0.3  # from this many tokens on, more distinct tags than this share of them cause a warning
+Sentences: TypeAlias = Sequence[Sequence[str | Sequence[str]]]  #: of tokens, which are words or tuples of a word and further columns
+NAMES = ("w", "pos")  # the names of the first columns; the others are c2, c3, ...
 
 
 class Tagger(StructuredEstimator):
-    """Tag tokens of text by what stands around them: chunks, parts of speech, names.
+    """Tag the tokens of text by their context: chunks, parts of speech, named entities.
 
-    A sentence is a list of tokens, a token a string or a tuple of strings: the word, its part of speech, and whatever else is known of
-    it. Templates make attributes of them (``w[-1]|w[0]``; see :func:`fenchel.structured.token_features`), and a
-    :class:`fenchel.structured.Chain` learns which tags go with which attributes, and which follow each other.
+    A sentence is a list of tokens, and a token is a string or a tuple of strings: the word, its part of speech, and further columns.
+    Templates such as ``w[-1]|w[0]`` (see :func:`fenchel.structured.token_features`) turn them into attributes, and a
+    :class:`fenchel.structured.Chain` learns weights for pairs of attributes and tags and for pairs of neighbouring tags.
 
     Args:
-        templates: of attributes; columns are called ``w``, ``pos``, ``c2``, ``c3``, ... By default words and parts of speech in a
-            window of five tokens, with their pairs and triples.
+        templates: the templates of the attributes; columns are called ``w``, ``pos``, ``c2``, ``c3``, ... The default is the words and
+            parts of speech in a window of five tokens, with their pairs and triples.
         loss: "likelihood" (a conditional random field) or "margin" (a structured support vector machine).
-        l2, l1: the strengths of the penalty; they do not depend on how many sentences there are. l1 is for the likelihood.
-        transitions: a weight for each pair of neighbouring tags; False tags every token for itself.
-        solver, tol, max_passes, time_limit, random_state, n_jobs, verbose: as for :class:`StructuredSVM`.
+        l2, l1: the strengths of the penalty; they need not be adapted to the number of sentences. l1 needs loss "likelihood".
+        transitions: whether to have a weight for each pair of neighbouring tags; without them every token is tagged independently.
+        solver, tol, max_passes, time_limit, random_state, n_jobs, verbose: as in :class:`StructuredSVM`.
 
     >>> sentences = [["the", "dog", "barks"], ["a", "cat", "sleeps"]]
     >>> tags = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB"]]
@@ -41,6 +44,8 @@ class Tagger(StructuredEstimator):
     [['DET', 'NOUN', 'VERB']]
     """
 
+    model_: Chain
+    columns_: list[str]
     kind: ClassVar[type] = Chain
 
     def __init__(
@@ -55,7 +60,7 @@ class Tagger(StructuredEstimator):
         tol: float = 1e-4,
         max_passes: float = 1000,
         time_limit: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -72,22 +77,14 @@ class Tagger(StructuredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Tagger:
-        """Learn from sentences X and the tags Y of their tokens."""
+    def fit(self, X: Sentences, Y: Sequence[Sequence[str | int]], sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the tagger to sentences X and the tags Y of their tokens."""
         checked_choice("loss", self.loss, (LIKELIHOOD, MARGIN))
         columns = columns_of(X)
         self.columns_ = list(columns)
-        self._doubt(Y)
+        Y = checked_tags(Y)
+        warn_of_many_tags(Y)
         return self._learn(Chain(transitions=self.transitions), self._attributes(columns), Y, self.loss, sample_weight)
-
-    def _doubt(self, Y: Any) -> None:
-        """Say so if most tokens have a tag of their own: then words or numbers were taken for tags."""
-        tags = [tag for sentence in checked_tags(Y) for tag in sentence]
-        if len(tags) >= MANY and len(set(tags)) > OWN * len(tags):
-            warnings.warn(
-                f"There are {len(set(tags)):,} different tags for {len(tags):,} tokens: are they tags? In files they are the last column.",
-                stacklevel=users_line(),
-            )
 
     def _regularizer(self) -> Any:
         return mixed_penalty(self.l2, self.l1)
@@ -100,12 +97,12 @@ class Tagger(StructuredEstimator):
         return self._attributes(dict(zip(self.columns_, columns.values(), strict=True)))
 
     def predict_marginals(self, X: Any) -> list[np.ndarray]:
-        """For every sentence the probability of each tag of ``model_.tags`` at each token, after ``loss="likelihood"``."""
+        """For every sentence the probability of each tag of ``model_.tags`` at each token; needs ``loss="likelihood"``."""
         check_is_fitted(self)
         if self.loss != LIKELIHOOD:
             raise InputError(
                 Argument("loss", self.loss),
-                " learns scores that are no probabilities: give ",
+                " learns scores that are not probabilities: give ",
                 Argument("loss", "likelihood"),
                 " for marginals.",
             )
@@ -116,13 +113,13 @@ class Tagger(StructuredEstimator):
         columns = getattr(self, "columns_", None)
         names = columns if isinstance(columns, list) else []
         if not (names and all(isinstance(name, str) for name in names) and len(set(names)) == len(names)):
-            raise InputError("columns_ are no names of columns")
+            raise InputError("columns_ is not a list of column names")
         if self.model_.attributes is None:
-            raise InputError("model_ is a Chain of matrices, and not of text")
+            raise InputError("model_ is a Chain for matrices, not for text")
 
 
 def columns_of(X: Any, width: int = 0) -> dict[str, list[list[str]]]:
-    """The tokens of sentences, column by column; as many columns as the first token has, or ``width``.
+    """The tokens of sentences, column by column; there are ``width`` columns, or as many as the first token has.
 
     >>> columns_of([[("A", "DT"), ("dog", "NN")]])
     {'w': [['A', 'dog']], 'pos': [['DT', 'NN']]}
@@ -137,6 +134,18 @@ def columns_of(X: Any, width: int = 0) -> dict[str, list[list[str]]]:
     for i, sentence in enumerate(sentences):
         for t, token in enumerate(sentence):
             if len(token) != width or not all(isinstance(value, str) for value in token):
-                raise InputError(f"sentence {i}, token {t}: {token!r} is no token of {width} strings, as the others are.")
+                raise InputError(f"sentence {i}, token {t}: {token!r} is not a token of {width} strings like the others.")
     names = [NAMES[k] if k < len(NAMES) else f"c{k}" for k in range(width)]
     return {name: [[token[k] for token in sentence] for sentence in sentences] for k, name in enumerate(names)}
+
+
+def warn_of_many_tags(Y: list[list[Any]]) -> None:
+    """Warn if there are suspiciously many distinct tags: words or numbers may have been given as tags."""
+    tags = [tag for sentence in Y for tag in sentence]
+    distinct = len(set(tags))
+    if len(tags) >= MANY_TOKENS and distinct > MANY_TAGS * len(tags):
+        warnings.warn(
+            f"There are {distinct:,} different tags for {len(tags):,} tokens: "
+            "check that these are tags, which are the last column of a file.",
+            stacklevel=users_line(),
+        )

@@ -1,1 +1,1 @@
-"""Experiments that the command line runs: the demo, and inverse time dependency."""
+"""Experiments of the command line: the demo, and inverse time dependency."""

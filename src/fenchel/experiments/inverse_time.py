@@ -1,12 +1,12 @@
-"""Inverse time dependency, measured: does training to a given accuracy take less time the more rows there are?
+"""Measure inverse time dependency: does training to a given accuracy take less time if there are more rows?
 
 The experiment of Zhu et al., *Inverse Time Dependency in Convex Regularized Learning*, ICDM 2009, section V: for growing m,
-choose the strength for m rows, then run ``pgs`` several times on m random rows until its weights reach an accuracy on rows held
-out; the median of the time and of the iterations it took. Looking at the weights is outside the clock. The strength is the one
-that ``strength="auto"`` finds on the m rows, or one near it, whichever gets there first in a few trial runs.
+choose the strength for m rows, then run ``pgs`` several times on m random rows until its weights reach the accuracy on held-out
+rows; report the medians of the time and of the number of iterations. Evaluating the weights is not timed. The strength is the one
+that ``strength="auto"`` finds on the m rows or one near it, whichever reaches the accuracy first in a few trial runs.
 
-Time falls where the accuracy asked for is near the best that the fewest rows allow: more rows leave more room for an error of
-optimization. An accuracy that is easy to reach takes as long whatever m is.
+The time decreases if the accuracy is close to the best that the smallest number of rows allows: with more rows a larger optimization
+error is acceptable. The time to an accuracy that is easy to reach does not depend on m.
 """
 
 from __future__ import annotations
@@ -34,39 +34,39 @@ from fenchel.losses import losses
 from fenchel.problems.objective import Chunk
 from fenchel.problems.problem import Problem
 from fenchel.regularizers import SquaredLp
-from fenchel.solvers._online.online_loop import Game
-from fenchel.solvers.pgs import first_player
+from fenchel.solvers._online.online_loop import OnlineLoop
+from fenchel.solvers.pgs import primal_gradient
 
-GROWTH = 1.05  # weights are looked at whenever the rows have grown by as much
-FIRST = 100  # rows before the first look
+GROWTH = 1.05  # factor between the numbers of rows after which the weights are evaluated
+FIRST = 100  # rows before the first evaluation
 MOST_PASSES = 20
-FALLEN = 0.9  # times the first, and it counts as fallen
-BAR = 20  # characters: with the numbers they fit into a terminal of 80
-AUTOMATIC_PASSES = 5  # after which the fewest rows tell what accuracy to ask for
-NEIGHBOURS = (0.0, 1.0, 2.0, 3.0, -1.0)  # strengths tried, in doublings of the one chosen
-NEIGHBOURING = 16  # rows drawn together: what a step costs would otherwise rise with m, by cache misses
-HOPELESS = 2.0  # trials that take as many times longer than the best are given up
-TRIALS = 3  # runs that decide between them
+DECREASED = 0.9  # ratio of the last time to the first below which the time counts as decreased
+BAR = 20  # characters of the longest bar, so that a line fits into 80 columns
+AUTOMATIC_PASSES = 5  # over the smallest number of rows, to choose the accuracy
+NEIGHBOURS = (0.0, 1.0, 2.0, 3.0, -1.0)  # base-2 logarithms of the factors by which the strength is varied
+NEIGHBOURING = 16  # consecutive rows drawn together; otherwise cache misses would make a step more expensive for larger m
+HOPELESS = 2.0  # trials that take this many times longer than the best are stopped
+TRIALS = 3  # runs per strength to choose between the strengths
 
 
 @dataclass
 class Size:
-    """What was measured at one number of rows."""
+    """The measurements for one number of rows."""
 
     rows: int
     regularizer: Any
     seconds: list[float] = field(default_factory=list)
     iterations: list[float] = field(default_factory=list)
-    best: float = 0.0  #: the highest accuracy seen
+    best: float = 0.0  #: the highest accuracy of any run
 
     @property
     def median_seconds(self) -> float:
-        """The median time to the accuracy, infinite if most runs did not reach it."""
+        """The median time to the accuracy; infinite if most runs did not reach it."""
         return float(np.median(self.seconds)) if self.seconds else math.inf
 
     @property
     def median_iterations(self) -> float:
-        """The median number of steps until then."""
+        """The median number of steps to the accuracy."""
         return float(np.median(self.iterations)) if self.iterations else math.inf
 
 
@@ -91,7 +91,7 @@ def measure(
     >>> [size.rows for size in measure(X[:1000], y[:1000], test, 0.6, [1000, 500], Logistic(), L2(1.0), runs=1, seed=0)]
     [500, 1000]
     """
-    nested = np.random.default_rng(seed).permutation(len(y))  # larger sets hold the smaller ones
+    nested = np.random.default_rng(seed).permutation(len(y))  # so that larger subsets contain the smaller ones
     for rows in sorted(sizes):
         problem = Problem(X[nested[:rows]], y[nested[:rows]], loss, regularizer)
         with warnings.catch_warnings():
@@ -110,83 +110,83 @@ def measure(
 
 
 def run_once(problem: Problem, test: tuple[Any, np.ndarray], accuracy: float, size: Size, seed: int, limit: float = math.inf) -> None:
-    """Find after how many steps the weights reach the accuracy; then take as many again without a look, by the clock."""
+    """Count the steps until the weights reach the accuracy; then time the same number of steps without evaluations."""
     problem = problem.replace(regularizer=size.regularizer)
-    rows = problem.sample()  # as they are: nothing that a run does depends on how many there are
+    rows = problem.sample()  # all rows: no step depends on their number
     run = Steps(problem, seed)
-    look, found = FIRST, 0.0
+    evaluate_at, found = FIRST, 0.0
     limit = min(limit, MOST_PASSES * problem.m)
-    while found < accuracy and run.played < limit:
-        run.go_on(rows, look - run.played)
-        look = math.ceil(GROWTH * look)
+    while found < accuracy and run.taken < limit:
+        run.advance(rows, evaluate_at - run.taken)
+        evaluate_at = math.ceil(GROWTH * evaluate_at)
         found = float(np.mean(np.where(test[0] @ run.weights() > 0.0, 1.0, -1.0) == test[1]))
         size.best = max(size.best, found)
-    size.iterations.append(float(run.played) if found >= accuracy else math.inf)
+    size.iterations.append(float(run.taken) if found >= accuracy else math.inf)
     clock = time.perf_counter()
     if found >= accuracy:
-        Steps(problem, seed).go_on(rows, run.played)
+        Steps(problem, seed).advance(rows, run.taken)
     size.seconds.append(time.perf_counter() - clock if found >= accuracy else math.inf)
 
 
 class Steps:
-    """Steps of pgs on rows drawn with replacement, as in Figure 1; some neighbours at a time, for rows were shuffled before."""
+    """Steps of pgs on rows drawn with replacement, as in Figure 1; consecutive rows are drawn together, as rows are shuffled."""
 
     def __init__(self, problem: Problem, seed: int) -> None:
-        self.problem, self.rng, self.played = problem, np.random.default_rng(seed), 0
-        self.game = Game(problem, batch=1, sampling="replacement", rng=self.rng, start=None, certify=False)
-        self.player = first_player(problem, None, 1.0)
+        self.problem, self.rng, self.taken = problem, np.random.default_rng(seed), 0
+        self.loop = OnlineLoop(problem, batch=1, sampling="replacement", rng=self.rng, start=None, certify=False)
+        self.rule = primal_gradient(problem, None, 1.0)
 
-    def go_on(self, rows: Chunk, steps: int) -> None:
-        """Take some more steps."""
+    def advance(self, rows: Chunk, steps: int) -> None:
+        """Take this many more steps."""
         starts = self.rng.integers(self.problem.m, size=-(-steps // NEIGHBOURING))
         drawn = (starts[:, None] + np.arange(NEIGHBOURING)).ravel()[:steps] % self.problem.m
-        self.played += self.game.play(rows, self.player, drawn)
+        self.taken += self.loop.run(rows, self.rule, self.rule.weights, drawn)
 
     def weights(self) -> np.ndarray:
         """w after the steps so far."""
-        return np.asarray(read_weights(self.player))
+        return np.asarray(read_weights(self.rule.weights))
 
 
 def verdict(sizes: list[Size], accuracy: float) -> str:
-    """Whether time fell as rows grew, in a sentence.
+    """One sentence on whether the time decreased with the number of rows.
 
     >>> few, many = Size(100, None, [2.0], [200.0]), Size(1000, None, [1.0], [90.0])
     >>> verdict([few, many], 0.9)
-    'Time to 90% fell with m: from 2 s at 100 rows to 1 s at 1,000 rows, a factor of 0.50 (iterations 0.45).'
+    'Time to 90% decreased with m: from 2 s at 100 rows to 1 s at 1,000 rows, a factor of 0.50 (iterations 0.45).'
     """
-    there = [size for size in sizes if math.isfinite(size.median_seconds)]
-    if len(there) < 2:
+    reached = [size for size in sizes if math.isfinite(size.median_seconds)]
+    if len(reached) < 2:
         best = max((size.best for size in sizes), default=0.0)
         return (
-            f"{accuracy:.4g} was reached at {len(there)} of {len(sizes)} sizes: too few to tell; "
-            f"the best accuracy seen was {best:.4f}, ask for a little less or for larger sizes."
+            f"{accuracy:.4g} was reached at {len(reached)} of {len(sizes)} sizes, too few for a comparison; "
+            f"the best accuracy was {best:.4f}: give a slightly lower accuracy or larger sizes."
         )
-    first, last = there[0], there[-1]
+    first, last = reached[0], reached[-1]
     ratio = last.median_seconds / first.median_seconds
     fewer = last.median_iterations / first.median_iterations
-    fell = "fell" if ratio < FALLEN else "hardly changed" if ratio < 1.0 / FALLEN else "did not fall"
+    change = "decreased" if ratio < DECREASED else "hardly changed" if ratio < 1.0 / DECREASED else "increased"
     return (
-        f"Time to {100 * accuracy:.4g}% {fell} with m: from {first.median_seconds:.3g} s at {first.rows:,} rows to "
+        f"Time to {100 * accuracy:.4g}% {change} with m: from {first.median_seconds:.3g} s at {first.rows:,} rows to "
         f"{last.median_seconds:.3g} s at {last.rows:,} rows, a factor of {ratio:.2f} (iterations {fewer:.2f})."
     )
 
 
 def report(console: Console, sizes: list[Size], accuracy: float) -> None:
-    """The table with bars, and the verdict."""
+    """Print the table with bars, and the verdict."""
     columns = ("rows m", "strength", "accuracy", "iterations", "seconds")
     table = Table(*(Column(name, justify="right") for name in columns), "", box=SIMPLE_HEAD, pad_edge=False)
     longest = max((s.median_seconds for s in sizes if math.isfinite(s.median_seconds)), default=1.0)
     for size in sizes:
-        there = math.isfinite(size.median_seconds)
-        bar = "█" * max(1, round(BAR * size.median_seconds / longest)) if there else "not reached"
-        numbers = (f"{size.median_iterations:,.0f}", f"{size.median_seconds:.4f}") if there else ("", "")
+        reached = math.isfinite(size.median_seconds)
+        bar = "█" * max(1, round(BAR * size.median_seconds / longest)) if reached else "not reached"
+        numbers = (f"{size.median_iterations:,.0f}", f"{size.median_seconds:.4f}") if reached else ("", "")
         table.add_row(f"{size.rows:,}", f"{size.regularizer.strong_convexity():.2e}", f"{size.best:.4f}", *numbers, bar)
     console.print(table)
     console.print(verdict(sizes, accuracy))
 
 
-def within_reach(X: Any, y: np.ndarray, test: tuple[Any, np.ndarray], rows: int, loss: Any, regularizer: Any, seed: int) -> float:
-    """An accuracy that so many rows just reach, to three digits."""
+def reachable_accuracy(X: Any, y: np.ndarray, test: tuple[Any, np.ndarray], rows: int, loss: Any, regularizer: Any, seed: int) -> float:
+    """The accuracy that training on this many rows reaches, rounded down to three digits."""
     chosen = np.random.default_rng(seed).permutation(len(y))[:rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -207,7 +207,7 @@ def run(
     figure: Path | None,
     seed: int,
 ) -> None:
-    """The command: data, measurements with a line each, the table, the verdict, the figure."""
+    """Run the experiment: read or generate data, measure, print the table and the verdict, draw the figure."""
     console = Console()
     known = {name: cls for name, cls in losses().items() if getattr(cls(), "labels", "real") == "binary"}
     chosen = known[checked_choice("loss", loss, known)]()
@@ -216,10 +216,10 @@ def run(
         plots.check_file(figure)
     X, y, held_out = _training_and_test(data, test, rows, seed, console)
     wanted = _checked_sizes(sizes, len(y))
-    console.print(f"{len(y):,} training rows, {len(held_out[1]):,} test rows, {X.shape[1]:,} features; {runs} runs a size.")
+    console.print(f"{len(y):,} training rows, {len(held_out[1]):,} test rows, {X.shape[1]:,} features; {runs} runs per size.")
     if accuracy is None:
-        accuracy = within_reach(X, y, held_out, min(wanted), chosen, regularizer, seed)
-        console.print(f"Accuracy to train to: {accuracy:.3f}, which {min(wanted):,} rows reach; --accuracy asks for another.")
+        accuracy = reachable_accuracy(X, y, held_out, min(wanted), chosen, regularizer, seed)
+        console.print(f"Accuracy to train to: {accuracy:.3f}, which {min(wanted):,} rows reach; --accuracy sets another.")
     measured: list[Size] = []
     with console.status("measuring") as status:
         for size in measure(X, y, held_out, accuracy, wanted, chosen, regularizer, runs, seed):
@@ -233,7 +233,7 @@ def run(
 
 def _training_and_test(data: Path | None, test: Path | None, rows: int, seed: int, console: Console) -> tuple[Any, np.ndarray, Any]:
     if data is None:
-        console.print(f"Generating {rows:,} documents in the likeness of RCV1.")
+        console.print(f"Generating {rows:,} documents with the statistics of RCV1.")
         held = min(20_000, rows // 5)
         X, y = make_text(rows + held, seed=seed)
         return X[:rows], y[:rows], (X[rows:], y[rows:])
@@ -253,7 +253,7 @@ def _training_and_test(data: Path | None, test: Path | None, rows: int, seed: in
 def _two_classes(y: np.ndarray, path: Path) -> np.ndarray:
     values = np.unique(y)
     if len(values) != 2:
-        raise InputError(f"{path} has {len(values)} different labels: the experiment is about two classes.")
+        raise InputError(f"{path} has {len(values)} different labels: give data with two classes.")
     return np.where(y == values[1], 1.0, -1.0)
 
 
@@ -263,8 +263,8 @@ def _checked_sizes(sizes: str, m: int) -> list[int]:
     try:
         wanted = [int(size.replace("_", "")) for size in sizes.split(",")]
     except ValueError:
-        raise InputError(Argument("sizes", sizes), ": give whole numbers with commas between, such as 1000,10000.") from None
+        raise InputError(Argument("sizes", sizes), ": give whole numbers separated by commas, such as 1000,10000.") from None
     wrong = [size for size in wanted if not FIRST <= size <= m]
     if wrong:
-        raise InputError(f"size {wrong[0]:,}: each must lie between {FIRST} and the {m:,} training rows there are.")
+        raise InputError(f"size {wrong[0]:,}: give sizes between {FIRST} and the number of training rows, {m:,}.")
     return wanted

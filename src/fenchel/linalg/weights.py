@@ -1,4 +1,4 @@
-"""The weight vector as row-wise methods meet it: read through ``raw`` and ``factor``, changed through ``shift``.
+"""The weight vector as row-wise methods use it: read through ``raw`` and ``factor``, changed through ``shift``.
 
     w_j = factor() · raw(j)          shift(j, δ):  v_j ← v_j + δ          settle(Σ of what the shifts of a row returned)
 
@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel, maker
+from fenchel.core.record import record
 
-SHRUNK = 1e-4  # how far S may fall before it is added up anew: what is left carries the rounding errors of its peak
+SMALLEST_SHARE_OF_PEAK = 1e-4  # a sum that has fallen below this share of its peak consists of the peak's rounding errors: compute it again
 
 
 @compiled
@@ -64,49 +65,51 @@ class Separable(NamedTuple):
 
 @compiled
 class Coupled(NamedTuple):
-    """w_j = factor(S)·image(v_j) with S = Σ_j mass(v_j): coordinates meet only in one sum, kept up to date.
+    """w_j = factor(S)·image(v_j) with S = Σ_j mass(v_j): coordinates depend on each other through one sum, kept up to date.
 
     Squared l_p norms and the entropy have this form, so a step costs O(non-zeros of the row) where a direct
-    evaluation of ∇Ω* costs O(features). Images are kept relative to a reference, set by the largest |v| and renewed
+    evaluation of ∇Ω* costs O(features). Images are kept relative to a reference, set by the largest |v| and replaced
     when v outgrows it: powers and exponentials of v itself would leave the range of floating point.
     """
 
     regularizer: Any
     v: np.ndarray
     images: np.ndarray
-    sums: np.ndarray  # S, the reference, the |v| that outgrows it, the largest S since it was set
+    state: Any  # S as total, its largest value since the last refresh as peak, the reference, and the limit of |v| for it
 
     def raw(self, j):
         return self.images[j]
 
     def factor(self):
-        return self.regularizer.factor(self.sums[0], self.sums[1])
+        return self.regularizer.factor(self.state.total, self.state.reference)
 
     def shift(self, j, delta):
         """v_j ← v_j + δ; what that adds to S, for ``settle``: summed up by the row it stays in a register."""
-        old, reference = self.v[j], self.sums[1]
+        old, reference = self.v[j], self.state.reference
         new = old + delta
         self.v[j] = new
-        if abs(new) > self.sums[2]:
-            self.sums[3] = math.inf
+        if abs(new) > self.state.limit:
+            self.state.peak = math.inf  # makes S outdated, whatever it is
             return 0.0
         before = self.regularizer.mass(old, self.images[j], reference)
         self.images[j] = self.regularizer.image(new, reference)
         return self.regularizer.mass(new, self.images[j], reference) - before
 
     def settle(self, change):
-        """S ← S + change; all over again where a v has outgrown the reference, or S has shrunk into its rounding."""
-        if self.outdated(change):
+        """S ← S + change; computed again where a v has outgrown the reference, or S has shrunk to the size of its rounding errors."""
+        self.add_to_sum(change)
+        if self.is_outdated():
             self.refresh()
 
-    def outdated(self, change):
-        """S ← S + change, and whether it has to be added up anew."""
-        self.sums[0] += change
-        self.sums[3] = max(self.sums[3], self.sums[0])
-        return not self.sums[0] >= SHRUNK * self.sums[3]
+    def add_to_sum(self, change):
+        self.state.total += change
+        self.state.peak = max(self.state.peak, self.state.total)
+
+    def is_outdated(self):
+        return not self.state.total >= SMALLEST_SHARE_OF_PEAK * self.state.peak
 
     def refresh(self):
-        """Recompute S and the images from v: bounds rounding drift and renews the reference."""
+        """Compute S and the images from v: bounds the drift of rounding errors and replaces the reference."""
         size = 0.0
         for j in range(self.v.shape[0]):
             size = max(size, abs(self.v[j]))
@@ -115,10 +118,10 @@ class Coupled(NamedTuple):
         for j in range(self.v.shape[0]):
             self.images[j] = self.regularizer.image(self.v[j], reference)
             total += self.regularizer.mass(self.v[j], self.images[j], reference)
-        self.sums[0] = total
-        self.sums[1] = reference
-        self.sums[2] = self.regularizer.outgrown(size)
-        self.sums[3] = total
+        self.state.total = total
+        self.state.peak = total
+        self.state.reference = reference
+        self.state.limit = self.regularizer.outgrown(size)
 
 
 @kernel
@@ -142,10 +145,10 @@ def weights_of(regularizer: Any, v: np.ndarray) -> Any:
 
 
 def coupled_weights(regularizer: Any, v: np.ndarray) -> Coupled:
-    """The weights of a regularizer in which coordinates meet, their sum and images up to date."""
-    table = np.zeros((len(v), 2))  # v and image side by side: one cache miss a coordinate in place of two, where there are many
+    """The weights of a regularizer that is not separable, their sum and images up to date."""
+    table = np.zeros((len(v), 2))  # v and image side by side: one cache miss per coordinate in place of two
     table[:, 0] = v
-    weights = Coupled(regularizer, table[:, 0], table[:, 1], np.zeros(4))
+    weights = Coupled(regularizer, table[:, 0], table[:, 1], record(total=0.0, peak=0.0, reference=0.0, limit=0.0))
     refresh(weights)
     return weights
 

@@ -6,20 +6,19 @@ Conventions. z is a prediction <w, x>, y a label. A loss is a ``NamedTuple`` und
     derivative(z, y)             φ'(z, y), or one subgradient
     conjugate(u, y)              φ*(u) = max_z uz − φ(z), inf outside its domain
     dual_step(alpha, z, y, q)    argmax_a −φ*(−a) − za − q/2·(a − alpha)²,  q > 0
-    smoothness()                 1/γ, the Lipschitz constant of φ'; inf where φ is not differentiable
-    curvature(z, y)              φ''(z, y), from either side where it jumps; for Newton steps
+    smoothness()                 1/γ, the Lipschitz constant of φ'; inf if φ is not smooth
+    curvature(z, y)              φ''(z, y), either one-sided value where it jumps; for Newton steps
     is_quadratic                 a property: True where φ is a quadratic function of z, so that φ'' does not depend on z
-    boxes(y)                     of a piecewise linear loss, for arrays y: a list of (t, l, u), φ(z, y) = Σ max_{l ≤ a ≤ u} a·(t − z)
-    lipschitz()                  the Lipschitz constant of φ itself; absent where there is none
+    boxes(y)                     piecewise linear losses only, for arrays y: a list of (t, l, u), φ(z, y) = Σ max_{l ≤ a ≤ u} a·(t − z)
+    lipschitz()                  the Lipschitz constant of φ itself; absent if φ is not Lipschitz
     labels                       a property: "real" (the default), "binary" (−1 and +1) or "class" (0 … K−1)
-    check()                      raise ValueError on parameters that make no sense
+    check()                      raise ValueError on invalid parameters
 
 For ``labels = "class"`` z, u and alpha are vectors with one entry per class, ``derivative`` and ``dual_step`` write their vector to a
-last argument ``out``, and ``curvature_times(z, y, d, out)`` writes φ''(z)·d. A loss of your own needs
-only ``value`` and ``derivative`` for the primal solvers; ``conjugate`` with ``smoothness`` (or ``dual_step``) enables the dual ones and
-``curvature`` Newton's method. Solvers ask for these attributes and never for a class: a quadratic loss of your own that has ``curvature``,
-``smoothness`` and ``is_quadratic`` is solved like :class:`Squared`, with Gram matrices that are computed once and Newton steps that are
-exact.
+last argument ``out``, and ``curvature_times(z, y, d, out)`` writes φ''(z)·d. In a user-defined loss, ``value`` and ``derivative``
+suffice for the primal solvers; dual solvers also need ``conjugate`` with ``smoothness`` (or ``dual_step``), Newton's method ``curvature``.
+Solvers ask for these attributes, never for a class: a user-defined quadratic loss with ``curvature``, ``smoothness`` and ``is_quadratic``
+is solved like :class:`Squared`, with Gram matrices that are computed once and exact Newton steps.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from fenchel.core.numeric import clip
 
 @compiled
 class Absolute(NamedTuple):
-    """Absolute error, |z − y|: regression to the median, unmoved by outliers.
+    """Absolute error, |z − y|: median regression, robust to outliers.
 
     >>> Absolute().value(3.0, 1.0)
     2.0

@@ -43,8 +43,8 @@ class EpsilonInsensitive(NamedTuple):
         return clip(soft_threshold(alpha + (y - z) / q, self.epsilon / q), -1.0, 1.0)
 
     def boxes(self, y):
-        nothing, all_of_it = np.zeros_like(y), np.ones_like(y)
-        return [(y - self.epsilon, nothing, all_of_it), (y + self.epsilon, -all_of_it, nothing)]
+        zeros, ones = np.zeros_like(y), np.ones_like(y)
+        return [(y - self.epsilon, zeros, ones), (y + self.epsilon, -ones, zeros)]
 
     def smoothness(self):
         return math.inf

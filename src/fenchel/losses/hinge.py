@@ -13,7 +13,7 @@ from fenchel.core.numeric import clip
 
 @compiled
 class Hinge(NamedTuple):
-    """The support vector machine's loss, max(0, 1 − yz).
+    """The loss of support vector machines, max(0, 1 − yz).
 
     >>> Hinge().value(0.25, 1.0)
     0.75

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from fenchel.core.compiled import compiled
 from fenchel.core.numeric import log1pexp, sigmoid, xlogx
 
-LARGEST = 745.0  # e^−745 is the smallest number above 0
-NEWTON_STEPS = 200  # a ceiling; three or four steps are usual
+LARGEST = 745.0  # e^−745 is the smallest positive float
+NEWTON_STEPS = 200  # an upper limit; three or four steps are usual
 
 
 @compiled
@@ -39,14 +39,14 @@ class Logistic(NamedTuple):
         return xlogx(a) + xlogx(1.0 - a) if 0.0 <= a <= 1.0 else math.inf
 
     def dual_step(self, alpha, z, y, q):
-        # The optimality condition log((1−a)/a) = yz + q(a − a_old), written in t = log((1−a)/a): its slope lies
-        # between 1 and 1 + q/4 and its root in an interval of length q. Newton's method may cycle where the slope
-        # changes fast; a step that is not half the last one gives way to bisection.
+        # The optimality condition log((1−a)/a) = yz + q(a − a_old), written in t = log((1−a)/a): its derivative lies
+        # between 1 and 1 + q/4 and its root in an interval of length q. Newton's method may cycle where the derivative
+        # changes fast, so a step longer than half the last one is replaced by bisection.
         old = alpha * y
         margin = y * z
         low = max(margin - q * old, -LARGEST)
         high = min(margin - q * old + q, LARGEST)
-        if q > 4.0 and 0.0 < old < 1.0:  # the root lies between the margin and the t of the old a: worth a logarithm
+        if q > 4.0 and 0.0 < old < 1.0:  # the root lies between the margin and the t of the old a; a logarithm is worth its cost here
             before = math.log((1.0 - old) / old)
             low = max(low, min(margin, before))
             high = min(high, max(margin, before))

@@ -1,6 +1,6 @@
 """φ(z,y) = max_c (1[c ≠ y] + z_c − z_y)  (Crammer & Singer 2001)
 
-With p on the simplex, u = p − e_y runs over the domain of φ*, and φ*(u) = u_y.
+The domain of φ* is {p − e_y : p in the simplex}, and φ*(u) = u_y.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ FEASIBLE = 1e-11  # rounding allowed in Σp = 1
 
 
 @compiled
-def simplex_of(u, y):
-    """Whether p = u + e_y is a point of the simplex."""
+def in_simplex(u, y):
+    """Whether p = u + e_y lies on the simplex."""
     total = 1.0
     for k in range(u.shape[0]):
         total += u[k]
@@ -29,7 +29,7 @@ def simplex_of(u, y):
 
 @compiled
 def value_by_derivative(loss, z, y):
-    """φ(z) = <z, u> − φ*(u) at u = φ'(z): Fenchel–Young, for losses whose derivative is the simpler thing to compute."""
+    """φ(z) = <z, u> − φ*(u) at u = φ'(z): Fenchel–Young, for losses whose derivative is easier to compute."""
     u = np.empty(z.shape[0])
     loss.derivative(z, y, u)
     total = -loss.conjugate(u, y)
@@ -83,7 +83,7 @@ class MulticlassHinge(NamedTuple):
         out[top] += 1.0
 
     def conjugate(self, u, y):
-        return u[y] if simplex_of(u, y) else math.inf
+        return u[y] if in_simplex(u, y) else math.inf
 
     def dual_step(self, alpha, z, y, q, out):
         simplex_step(alpha, z, y, q, 0.0, out)

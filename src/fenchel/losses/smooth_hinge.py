@@ -15,7 +15,7 @@ from fenchel.core.numeric import clip
 
 @compiled
 class SmoothHinge(NamedTuple):
-    """The hinge with its corner rounded over a width γ: a smooth support vector machine.
+    """The hinge smoothed over a width γ: a smooth support vector machine.
 
     >>> SmoothHinge(1.0).value(0.0, 1.0)
     0.5

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from fenchel.core.compiled import compiled
 from fenchel.core.errors import InputError
-from fenchel.losses.multiclass_hinge import simplex_of, simplex_step, value_by_derivative
+from fenchel.losses.multiclass_hinge import in_simplex, simplex_step, value_by_derivative
 
 
 @compiled
 class SmoothMulticlassHinge(NamedTuple):
-    """The multiclass hinge with its corners rounded: γ = 0 would be :class:`MulticlassHinge`.
+    """The smoothed multiclass hinge; γ → 0 gives :class:`MulticlassHinge`.
 
     >>> import numpy as np
     >>> float(SmoothMulticlassHinge(1.0).value(np.zeros(2), 0))
@@ -43,7 +43,7 @@ class SmoothMulticlassHinge(NamedTuple):
             out[k] = -out[k]
 
     def conjugate(self, u, y):
-        if not simplex_of(u, y):
+        if not in_simplex(u, y):
             return math.inf
         total = u[y]
         for k in range(u.shape[0]):

@@ -18,14 +18,14 @@ from fenchel.losses.multiclass_hinge import value_by_derivative
 
 @compiled
 class Smoothed(NamedTuple):
-    """A scalar loss with its corners rounded. ``Smoothed(Hinge(), γ)`` is ``SmoothHinge(γ)``."""
+    """A loss of one output, made smooth. ``Smoothed(Hinge(), γ)`` is ``SmoothHinge(γ)``."""
 
     loss: Any
     gamma: float
 
     @property
     def internal(self):
-        return True  # made by solvers, never asked for by name
+        return True  # made by solvers, not listed among the losses
 
     @property
     def labels(self):
@@ -50,24 +50,13 @@ class Smoothed(NamedTuple):
 
 
 @compiled
-class SmoothedVector(NamedTuple):
-    """The same for a loss of several outputs."""
-
-    loss: Any
-    gamma: float
-
-    @property
-    def internal(self):
-        return True  # made by solvers, never asked for by name
-
-    @property
-    def labels(self):
-        return self.loss.labels
+class SmoothedVector(Smoothed):
+    """The same for a loss of several outputs, which fills arrays in place of returning numbers."""
 
     def value(self, z, y):
         return value_by_derivative(self, z, y)
 
-    def derivative(self, z, y, out):
+    def derivative(self, z, y, out):  # type: ignore[override]
         self.loss.dual_step(np.zeros(z.shape[0]), z, y, self.gamma, out)
         for k in range(z.shape[0]):
             out[k] = -out[k]
@@ -78,8 +67,10 @@ class SmoothedVector(NamedTuple):
             total += 0.5 * self.gamma * u[k] * u[k]
         return total
 
-    def dual_step(self, alpha, z, y, q, out):
+    def dual_step(self, alpha, z, y, q, out):  # type: ignore[override]
         self.loss.dual_step(q / (q + self.gamma) * alpha, z, y, q + self.gamma, out)
 
-    def smoothness(self):
-        return 1.0 / self.gamma
+
+def smoothed(loss: Any, gamma: float) -> Smoothed:
+    """The smoothed loss, for its number of outputs."""
+    return (SmoothedVector if getattr(loss, "labels", "real") == "class" else Smoothed)(loss, gamma)

@@ -1,6 +1,6 @@
 """φ(z,y) = log Σ_c e^{z_c} − z_y
 
-With p on the simplex, u = p − e_y runs over the domain of φ*, and φ*(u) = Σ_c p_c log p_c.
+The domain of φ* is {p − e_y : p in the simplex}, and φ*(p − e_y) = Σ_c p_c log p_c.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 
 from fenchel.core.compiled import compiled
 from fenchel.core.numeric import TINY, log_sum_exp, xlogx
-from fenchel.losses.multiclass_hinge import simplex_of
+from fenchel.losses.multiclass_hinge import in_simplex
 
-NEWTON_STEPS = 50
+NEWTON_STEPS = 50  # an upper limit
 
 
 @compiled
@@ -34,7 +34,7 @@ class Softmax(NamedTuple):
         return log_sum_exp(z) - z[y]
 
     def derivative(self, z, y, out):
-        # Divided by their sum, so that it is 1 to the last digit however large z is.
+        # Dividing by the sum makes the probabilities add up to 1 to the last digit, however large z is.
         top = -math.inf
         for k in range(z.shape[0]):
             top = max(top, z[k])
@@ -57,7 +57,7 @@ class Softmax(NamedTuple):
             out[k] *= d[k] - mean
 
     def conjugate(self, u, y):
-        if not simplex_of(u, y):
+        if not in_simplex(u, y):
             return math.inf
         total = 0.0
         for k in range(u.shape[0]):
@@ -65,8 +65,8 @@ class Softmax(NamedTuple):
         return total
 
     def dual_step(self, alpha, z, y, q, out):
-        # The maximiser on the segment from the old p to softmax(z). Along p + s·d the slope of the dual rises from
-        # at most 0 (s = 0) to q‖d‖² (s = 1): Newton in s, with bisection as its safeguard.
+        # The maximiser on the segment from the old p to softmax(z). Along p + s·d the derivative of the negated dual
+        # rises from at most 0 (s = 0) to q‖d‖² (s = 1): Newton in s, safeguarded by bisection.
         K = z.shape[0]
         d = np.empty(K)
         self.derivative(z, y, d)
@@ -80,17 +80,17 @@ class Softmax(NamedTuple):
         high = 1.0
         s = 1.0 / (1.0 + q)
         for _ in range(NEWTON_STEPS):
-            slope = q * square * s - linear
+            derivative = q * square * s - linear
             curvature = q * square
             for k in range(K):
                 p = max((1.0 if k == y else 0.0) - alpha[k] + s * d[k], TINY)
-                slope += d[k] * math.log(p)
+                derivative += d[k] * math.log(p)
                 curvature += d[k] * d[k] / p
-            if slope > 0.0:
+            if derivative > 0.0:
                 high = s
             else:
                 low = s
-            step = slope / max(curvature, TINY)
+            step = derivative / max(curvature, TINY)
             s -= step
             if not low <= s <= high:
                 s = 0.5 * (low + high)

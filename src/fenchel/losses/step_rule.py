@@ -1,4 +1,4 @@
-"""Δα = s·(−φ'(z) − α), s = γ/(γ + q): a dual step for smooth losses that don't bring their own.
+"""Δα = s·(−φ'(z) − α), s = γ/(γ + q): a dual step for smooth losses that have none of their own.
 
 Section 3.1 of Shalev-Shwartz & Zhang, Accelerated Proximal Stochastic Dual Coordinate Ascent, 2014, writes it
 s = λmγ/(R² + λmγ); with the row's own norm in place of R the same analysis holds, and steps are longer.
@@ -20,7 +20,7 @@ class StepRule(NamedTuple):
 
     @property
     def internal(self):
-        return True  # made by solvers, never asked for by name
+        return True  # made by solvers, not listed among the losses
 
     @property
     def labels(self):
@@ -43,33 +43,18 @@ class StepRule(NamedTuple):
 
 
 @compiled
-class VectorStepRule(NamedTuple):
-    """The same for a loss of several outputs."""
+class VectorStepRule(StepRule):
+    """The same for a loss of several outputs, which fills arrays in place of returning numbers."""
 
-    loss: Any
-    gamma: float
-
-    @property
-    def internal(self):
-        return True  # made by solvers, never asked for by name
-
-    @property
-    def labels(self):
-        return self.loss.labels
-
-    def value(self, z, y):
-        return self.loss.value(z, y)
-
-    def derivative(self, z, y, out):
+    def derivative(self, z, y, out):  # type: ignore[override]
         self.loss.derivative(z, y, out)
 
-    def conjugate(self, u, y):
-        return self.loss.conjugate(u, y)
-
-    def dual_step(self, alpha, z, y, q, out):
+    def dual_step(self, alpha, z, y, q, out):  # type: ignore[override]
         self.loss.derivative(z, y, out)
         for k in range(z.shape[0]):
             out[k] = alpha[k] - self.gamma / (self.gamma + q) * (out[k] + alpha[k])
 
-    def smoothness(self):
-        return 1.0 / self.gamma
+
+def with_step_rule(loss: Any) -> StepRule:
+    """The loss with the step size rule for its smoothness, and its number of outputs."""
+    return (VectorStepRule if getattr(loss, "labels", "real") == "class" else StepRule)(loss, 1.0 / loss.smoothness())

@@ -1,4 +1,4 @@
-"""Fitted models as files: our own format, and those of others."""
+"""Save, load and export fitted models."""
 
 from __future__ import annotations
 

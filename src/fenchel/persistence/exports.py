@@ -1,15 +1,15 @@
-"""Models for other programs: ONNX, liblinear's text, Vowpal Wabbit
+"""Export models to ONNX, liblinear's text format and Vowpal Wabbit
 
-All three hold a linear model's weights and no more; what they cannot say is refused. Columns are told by their numbers: from 0 in ONNX
-and Vowpal Wabbit, from 1 in liblinear, as each has it.
+All three formats hold only the weights of a linear model; models that need more are refused. Columns are identified by their numbers,
+which count from 0 in ONNX and Vowpal Wabbit and from 1 in liblinear.
 
-- ``onnx``: input ``X``, a float32 matrix; outputs ``label`` and ``probabilities`` (scores where the model has none), or
+- ``onnx``: input ``X``, a float32 matrix; outputs ``label`` and ``probabilities`` (scores if the model has none), or
   ``variable`` for regression. Weights are rounded to float32.
-- ``liblinear``: what liblinear's ``save_model`` writes, for its ``predict``; every weight to its last digit. Classes must be whole
-  numbers. Probabilities (``-b 1``) are offered only where liblinear's rule is the model's.
-- ``vw``: a regressor for ``vw -i FILE -t``, in its own binary format: the text of ``--readable_model`` can be read, but not loaded.
-  Rows are such as ``| 0:1.5 7:2``. Two classes: the score, above 0 for the second; more: 1, 2, … in the order of ``classes_``.
-  The intercept is the weight of its constant. Weights are rounded to float32.
+- ``liblinear``: the format of liblinear's ``save_model``, for its ``predict``, with exact weights. Classes must be whole
+  numbers. Probabilities (``-b 1``) are available only if liblinear computes them as the model does.
+- ``vw``: a model for ``vw -i FILE -t`` in its binary format, since the text of ``--readable_model`` cannot be loaded. Rows have the
+  form ``| 0:1.5 7:2``. The prediction is the score for two classes, above 0 for the second; for more classes it is 1, 2, … in the order
+  of ``classes_``. The intercept is the weight of the constant feature. Weights are rounded to float32.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from fenchel.core.atomic_files import checked_place, replacing
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice
 
-VW_CONSTANT = 11650396  # the index of its constant feature, before it is cut to the bits there are
+VW_CONSTANT = 11650396  # the index of the constant feature in Vowpal Wabbit, before it is reduced modulo 2^bits
 VW_BITS = range(18, 31)
-PROBES = 16
+PROBES = 16  # rows on which the rule of the probabilities is determined
 
 
 class LinearWeights(NamedTuple):
-    """A linear model: scores are ``X @ coef.T + intercept``, one for two classes (above 0: the second), else one for each."""
+    """A linear model with scores ``X @ coef.T + intercept``: one for two classes (above 0: the second), else one per class."""
 
     coef: np.ndarray
     intercept: np.ndarray
     classes: np.ndarray | None  #: None for regression
-    probabilities: str | None  #: "sigmoid" of each score, scaled to sum to 1; "softmax" of all; None if there are none
+    probabilities: str | None  #: "sigmoid" of each score, normalised to sum 1; "softmax" of all scores; None without probabilities
 
 
 def export(model: Any, path: str | os.PathLike[str], format: str = "onnx") -> None:
-    """Write a fitted model for other programs, as ``"onnx"``, ``"liblinear"`` or ``"vw"``; the guide tells what each holds.
+    """Write a fitted model in a format of other programs: ``"onnx"``, ``"liblinear"`` or ``"vw"``; the guide describes each.
 
     ONNX needs ``pip install "fenchel[onnx]"``, Vowpal Wabbit ``pip install "fenchel[vw]"``. Fitted linear models of scikit-learn
     can be exported as well.
@@ -63,18 +63,22 @@ def export(model: Any, path: str | os.PathLike[str], format: str = "onnx") -> No
 
 
 def linear_weights(model: Any) -> LinearWeights:
-    """The weights of a fitted model, in one form."""
+    """The weights of a fitted model in the form of ``LinearWeights``."""
     name = type(model).__name__
     coef: Any = getattr(model, "coef_", None)
     if coef is None:
         raise InputError(f"{name} has no coef_: fit it first; only linear models can be exported.")
     if getattr(model, "encoding_", None) is not None:
-        raise InputError(f"{name} turns tables into numbers itself, which other programs do not: fit it on the numbers, then export it.")
+        raise InputError(
+            f"{name} includes the encoding of a table, which other programs do not support: fit it on numbers, then export it."
+        )
     if hasattr(model, "model_"):
-        raise InputError(f"{name} decodes outputs with structure, which these formats cannot hold: only linear models can be exported.")
+        raise InputError(f"{name} is a structured model, which these formats cannot hold: only linear models can be exported.")
     if getattr(model, "normalize", False):
         raise InputError(
-            f"{name} with ", Argument("normalize", True), " scales features itself, which other programs do not: fit it on scaled ones."
+            f"{name} with ",
+            Argument("normalize", True),
+            " scales features itself, which other programs do not support: fit it on scaled features.",
         )
     coef = np.atleast_2d(np.asarray(coef.toarray() if sp.issparse(coef) else coef, dtype=np.float64))
     intercept = np.broadcast_to(np.asarray(getattr(model, "intercept_", 0.0), dtype=np.float64).ravel(), len(coef))
@@ -86,35 +90,37 @@ def linear_weights(model: Any) -> LinearWeights:
     if len(classes) == 2 and len(coef) == 2:
         coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
     if len(coef) != (1 if len(classes) == 2 else len(classes)):
-        raise InputError(f"{name} has {len(classes)} classes and {len(coef)} rows of weights, which do not fit: fit it again.")
+        raise InputError(f"{name} has {len(classes)} classes and {len(coef)} rows of weights, which is inconsistent: fit it again.")
     linear = LinearWeights(coef, intercept, np.asarray(classes), None)
     return linear._replace(probabilities=probability_rule(model, linear)) if hasattr(model, "predict_proba") else linear
 
 
 def probability_rule(model: Any, linear: LinearWeights) -> str:
-    """The rule that the model's probabilities follow, found by asking for some."""
+    """The rule of the model's probabilities, determined by evaluating them on random rows."""
     n = linear.coef.shape[1]
     columns = np.argsort(-np.abs(linear.coef).max(axis=0), kind="stable")[:PROBES]
     values = np.random.default_rng(0).standard_normal((PROBES, len(columns)))
     X = sp.csr_matrix((values.ravel(), np.tile(columns, PROBES), len(columns) * np.arange(PROBES + 1)), shape=(PROBES, n))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it may miss the names of columns
-        told = np.asarray(model.predict_proba(X))
+        warnings.simplefilter("ignore")  # the model may warn of missing feature names
+        expected = np.asarray(model.predict_proba(X))
     scores = X @ linear.coef.T + linear.intercept
     for name, rule in RULES.items():
-        if np.allclose(rule(scores), told, rtol=1e-6, atol=1e-9):
+        if np.allclose(rule(scores), expected, rtol=1e-6, atol=1e-9):
             return name
-    raise InputError(f"{type(model).__name__} gives calibrated probabilities, which no other format holds: export it without calibration.")
+    raise InputError(
+        f"{type(model).__name__} gives calibrated probabilities, which these formats cannot hold: export it without calibration."
+    )
 
 
 def sigmoid_probabilities(scores: np.ndarray) -> np.ndarray:
-    """Of each score by itself; for more than two classes scaled to sum to 1."""
+    """The sigmoid of each score; for more than two classes normalised to sum 1."""
     p = 0.5 * (1.0 + np.tanh(0.5 * scores))
     return np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p / p.sum(axis=1, keepdims=True)
 
 
 def softmax_probabilities(scores: np.ndarray) -> np.ndarray:
-    """Of all scores."""
+    """The softmax of all scores."""
     e = np.exp(scores - scores.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -123,13 +129,13 @@ RULES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"sigmoid": sigmoid_proba
 
 
 def write_liblinear(linear: LinearWeights, path: Path) -> None:
-    """The text of liblinear's ``save_model``: a row of weights for each column, that of the bias last."""
+    """Write the text of liblinear's ``save_model``: one line of weights per column, the bias last."""
     coef, intercept, classes, _ = linear
     lines = [f"solver_type {liblinear_solver(linear)}", f"nr_class {2 if classes is None else len(classes)}"]
     if classes is not None:
         lines.append("label " + " ".join(map(str, liblinear_labels(classes))))
     elif len(coef) > 1:
-        raise InputError(f"The model predicts {len(coef)} numbers at once, and liblinear one: export one model for each.")
+        raise InputError(f"The model predicts {len(coef)} outputs, and liblinear supports one: export one model per output.")
     biased = bool(intercept.any())
     lines += [f"nr_feature {coef.shape[1]}", f"bias {1 if biased else -1}", "w"]
     with open(path, "w", encoding="ascii", newline="\n") as file:
@@ -139,7 +145,7 @@ def write_liblinear(linear: LinearWeights, path: Path) -> None:
 
 
 def liblinear_solver(linear: LinearWeights) -> str:
-    """A name under which liblinear predicts as the model does: probabilities belong to L2R_LR alone, and are no softmax."""
+    """A solver type with which liblinear predicts as the model does: only L2R_LR has probabilities, and they are not a softmax."""
     if linear.classes is None:
         return "L2R_L2LOSS_SVR"
     if linear.probabilities == "sigmoid":
@@ -148,30 +154,30 @@ def liblinear_solver(linear: LinearWeights) -> str:
 
 
 def liblinear_labels(classes: np.ndarray) -> list[int]:
-    """The classes as liblinear has them: whole numbers, and of two the one with positive scores first."""
+    """The classes as whole numbers; of two classes liblinear expects the one with positive scores first."""
     labels = whole_classes(classes, 2**31, "liblinear").tolist()
     return labels[::-1] if len(labels) == 2 else labels
 
 
-def whole_classes(classes: np.ndarray, limit: int, whose: str) -> np.ndarray:
-    """The classes as whole numbers below a limit, if they are."""
+def whole_classes(classes: np.ndarray, limit: int, program: str) -> np.ndarray:
+    """The classes as whole numbers; an error if they are not whole numbers below the limit."""
     numbers = classes.astype(np.float64) if classes.dtype.kind in "iufb" else np.full(len(classes), np.nan)
     if not (np.isfinite(numbers) & (numbers == np.rint(numbers)) & (np.abs(numbers) < limit)).all():
-        raise InputError(f"The classes of {whose} are whole numbers, and these are {', '.join(map(str, classes[:3]))}…: number them first.")
+        raise InputError(f"{program} needs whole numbers as classes, and these are {', '.join(map(str, classes[:3]))}…: number them first.")
     return classes.astype(np.int64)
 
 
 def write_vw(linear: LinearWeights, path: Path) -> None:
-    """A regressor of Vowpal Wabbit, its weights set one by one; without limits, which would cut scores off."""
+    """Write a Vowpal Wabbit model by setting its weights; the limits on predictions are lifted, because they would truncate scores."""
     try:
         from vowpalwabbit import Workspace
     except ImportError:
-        raise ModuleNotFoundError('Vowpal Wabbit models need its package: pip install "fenchel[vw]".') from None
+        raise ModuleNotFoundError('Vowpal Wabbit models need the package vowpalwabbit: pip install "fenchel[vw]".') from None
     coef, intercept, classes, _ = linear
     if classes is None and len(coef) > 1:
-        raise InputError(f"The model predicts {len(coef)} numbers at once, and Vowpal Wabbit one: export one model for each.")
+        raise InputError(f"The model predicts {len(coef)} outputs, and Vowpal Wabbit supports one: export one model per output.")
     biased = bool(intercept.any())
-    step = 1 << (len(coef) - 1).bit_length()  # the weights of a column's classes lie side by side, in a power of two
+    step = 1 << (len(coef) - 1).bit_length()  # a column has one weight per class, padded to a power of two
     bits = vw_bits(coef.shape[1], step, biased)
     options = f"--quiet --no_stdin -b {bits} --min_prediction -1e30 --max_prediction 1e30"
     options += "" if classes is None else " --loss_function logistic"
@@ -188,46 +194,46 @@ def write_vw(linear: LinearWeights, path: Path) -> None:
 
 
 def vw_bits(n: int, step: int, biased: bool) -> int:
-    """The fewest bits, from the usual 18, with which every weight has a place of its own."""
+    """The smallest number of bits, from the default 18, with which no two weights share an index."""
     for bits in VW_BITS:
         if n * step <= 2**bits and not (biased and VW_CONSTANT * step % 2**bits < n * step):
             return bits
-    raise InputError(f"{n} columns of {step} weights leave Vowpal Wabbit no place for all of them and its constant: use another format.")
+    raise InputError(f"{n} columns of {step} weights and the constant are too many for Vowpal Wabbit: use another format.")
 
 
 def write_onnx(linear: LinearWeights, path: Path) -> None:
-    """The model's plain twin in scikit-learn, converted."""
+    """Convert an equivalent scikit-learn estimator to ONNX."""
     try:
         from skl2onnx import to_onnx
         from skl2onnx.common.data_types import FloatTensorType
     except ImportError:
-        raise ModuleNotFoundError('ONNX models need a converter: pip install "fenchel[onnx]".') from None
-    twin = plain_twin(linear)
+        raise ModuleNotFoundError('ONNX models need the package skl2onnx: pip install "fenchel[onnx]".') from None
+    estimator = equivalent_estimator(linear)
     options = {} if linear.classes is None else {"raw_scores": True} if linear.probabilities is None else {"zipmap": False}
-    told = to_onnx(twin, initial_types=[("X", FloatTensorType([None, linear.coef.shape[1]]))], options={id(twin): options})
-    if linear.classes is not None:  # for two classes and scores the converter declares one column and writes two
-        told.graph.output[1].type.tensor_type.shape.dim[1].dim_value = len(linear.classes)
-    path.write_bytes(told.SerializeToString())
+    converted = to_onnx(estimator, initial_types=[("X", FloatTensorType([None, linear.coef.shape[1]]))], options={id(estimator): options})
+    if linear.classes is not None:  # for two classes and scores the converter declares one column but writes two
+        converted.graph.output[1].type.tensor_type.shape.dim[1].dim_value = len(linear.classes)
+    path.write_bytes(converted.SerializeToString())
 
 
-def plain_twin(linear: LinearWeights) -> Any:
+def equivalent_estimator(linear: LinearWeights) -> Any:
     """A scikit-learn estimator with these weights."""
     from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
     from sklearn.svm import LinearSVC
 
     coef, intercept, classes, probabilities = linear
-    twin: Any
+    estimator: Any
     if classes is None:
-        twin = LinearRegression()
+        estimator = LinearRegression()
         coef, intercept = (coef[0], intercept[0]) if len(coef) == 1 else (coef, intercept)
     elif probabilities is None:
-        twin = LinearSVC()
+        estimator = LinearSVC()
     else:
-        twin = LogisticRegression() if probabilities == "softmax" or len(classes) == 2 else SGDClassifier(loss="log_loss")
-    twin.coef_, twin.intercept_, twin.n_features_in_ = coef, np.array(intercept), coef.shape[-1]
+        estimator = LogisticRegression() if probabilities == "softmax" or len(classes) == 2 else SGDClassifier(loss="log_loss")
+    estimator.coef_, estimator.intercept_, estimator.n_features_in_ = coef, np.array(intercept), coef.shape[-1]
     if classes is not None:
-        twin.classes_ = classes if classes.dtype.kind in "OU" else whole_classes(classes, 2**53, "ONNX")
-    return twin
+        estimator.classes_ = classes if classes.dtype.kind in "OU" else whole_classes(classes, 2**53, "ONNX")
+    return estimator
 
 
 FORMATS: dict[str, Callable[[LinearWeights, Path], None]] = {"liblinear": write_liblinear, "onnx": write_onnx, "vw": write_vw}

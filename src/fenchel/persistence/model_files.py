@@ -1,4 +1,4 @@
-"""Model files: a fitted model in one file that is safe to open, whoever wrote it
+"""Model files: a fitted model in one file, which is safe to open even from untrusted sources
 
 The file is in the safetensors format: arrays as tensors, and in its metadata
 
@@ -6,9 +6,9 @@ The file is in the safetensors format: arrays as tensors, and in its metadata
     header   JSON: version of the format, version of fenchel, and the model: its class by name, its parameters, its fitted attributes
     sha256   of the header and of every tensor (name, type, shape, bytes; in the order of names), in hexadecimal digits
 
-Nothing in it is ever run: classes are looked up in a list that is part of fenchel, whatever the file says. The sum finds damage; it
-does not prove who wrote the file. :mod:`fenchel.persistence.model_writer` says how values become JSON and tensors,
-:mod:`fenchel.persistence.model_reader` how they come back, :mod:`fenchel.persistence.model_kinds` what they may be.
+Nothing in a file is executed: classes are looked up in a fixed list of fenchel. The checksum detects damage; it does not prove who wrote
+the file. :mod:`fenchel.persistence.model_writer` converts values to JSON and tensors, :mod:`fenchel.persistence.model_reader` converts
+them back, and :mod:`fenchel.persistence.model_kinds` lists the permitted classes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,21 +28,24 @@ from fenchel.persistence.model_kinds import DTYPES, ModelFileError
 from fenchel.persistence.model_reader import Reader
 from fenchel.persistence.model_writer import Writer
 
+if TYPE_CHECKING:
+    from fenchel.estimators import Estimator
+
 FORMAT, VERSION = "fenchel-model", 1
-MEMORY = 2**32  # bytes
+MEMORY = 2**32  # bytes that a model may take beyond those stored in the file
 
 __all__ = ["ModelFileError", "load", "save"]
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to a file, for :func:`load`; a file of that name is replaced at once or not at all.
+    """Write a fitted model to a file, for :func:`load`; an existing file is replaced atomically.
 
-    What is kept: the constructor's parameters, and every attribute whose name ends in an underscore. A model with more than
-    that, or with values that a file cannot hold, is refused.
+    The file holds the constructor's parameters and every attribute whose name ends in an underscore. A model with other
+    attributes, or with values that a file cannot hold, is refused.
 
     >>> save(object(), "nothing.fenchel")
     Traceback (most recent call last):
-    fenchel.persistence.model_kinds.ModelFileError: object is no model that fenchel can save. ...
+    fenchel.persistence.model_kinds.ModelFileError: object is not a model that fenchel can save. ...
     """
     from safetensors.numpy import save_file
 
@@ -54,55 +57,57 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         save_file(writer.tensors, temporary, metadata=metadata)
 
 
-def load(path: str | os.PathLike[str], *, memory: int = MEMORY) -> Any:
-    """Read a model that :func:`save` has written; a file that is damaged or is no model is refused with a sentence.
+def load(path: str | os.PathLike[str], *, memory: int = MEMORY) -> Estimator:
+    """Read a model written by :func:`save`; a damaged file, or one that is not a model, is refused.
 
-    ``memory`` is how many bytes the weights may take beyond what they take in the file, where zeros are not stored.
+    ``memory`` is the number of bytes that the model may take beyond those in the file, where zeros are not stored.
 
     >>> load("/nowhere/news.fenchel")
     Traceback (most recent call last):
-    FileNotFoundError: There is no file /nowhere/news.fenchel: give one that fenchel.save has written.
+    FileNotFoundError: There is no file /nowhere/news.fenchel: give one that was written by fenchel.save.
     """
     file = Path(path)
     if not file.is_file():
-        raise FileNotFoundError(f"There is no file {file}: give one that fenchel.save has written.")
+        raise FileNotFoundError(f"There is no file {file}: give one that was written by fenchel.save.")
     try:
         header, tensors = contents(file)
         return Reader(tensors, memory).whole_model(header["model"])
     except ModelFileError as error:
         raise prefixed(f"{file}: ", error) from None
     except RecursionError:
-        raise ModelFileError(f"{file}: its header is nested too deeply for a model; it is not one that fenchel has written.") from None
+        raise ModelFileError(f"{file}: its header is nested too deeply; the file was not written by fenchel.") from None
 
 
 def contents(file: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The header and the tensors, once they are known to be what was written."""
+    """The header and the tensors, after validation against the checksum."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(file, framework="numpy") as opened:
             metadata = opened.metadata() or {}
             if metadata.get("format") != FORMAT:
-                raise ModelFileError("it is a safetensors file but not a model of fenchel: open it with what wrote it.")
+                raise ModelFileError("it is a safetensors file but not a fenchel model: give one that was written by fenchel.save.")
             header = checked_header(metadata)
-            types = {name: opened.get_slice(name).get_dtype() for name in opened.keys()}  # noqa: SIM118 (it is no dict)
+            types = {name: opened.get_slice(name).get_dtype() for name in opened.keys()}  # noqa: SIM118 (not a dict)
             odd = sorted(name for name, kind in types.items() if kind not in DTYPES)
             if odd:
-                raise ModelFileError(f"tensor {odd[0]!r} is of type {types[odd[0]]}, which no model has.")
+                raise ModelFileError(
+                    f"tensor {odd[0]!r} has type {types[odd[0]]}, which models do not use: the file was not written by fenchel."
+                )
             tensors = {name: opened.get_tensor(name) for name in types}
     except (SafetensorError, OSError) as error:
-        raise ModelFileError(f"it is damaged, cut short or no model file ({str(error).rstrip('.')}): get it again.") from None
+        raise ModelFileError(f"it is damaged, incomplete or not a model file ({str(error).rstrip('.')}): get it again.") from None
     if model_digest(metadata["header"], tensors) != metadata.get("sha256"):
-        raise ModelFileError("it is damaged: its contents do not fit its checksum; get it again.")
+        raise ModelFileError("it is damaged: its contents do not match its checksum; get it again.")
     return header, tensors
 
 
 def checked_header(metadata: dict[str, str]) -> dict[str, Any]:
-    """The header, if this version of fenchel can read it."""
+    """The header; an error if this version of fenchel cannot read it."""
     try:
         header = json.loads(metadata.get("header", ""))
     except ValueError as error:
-        raise ModelFileError(f"its header is no JSON ({error}): get it again.") from None
+        raise ModelFileError(f"its header is not JSON ({error}): get it again.") from None
     version = header.get("version") if isinstance(header, dict) else None
     if not isinstance(version, int) or isinstance(version, bool) or version < 1 or "model" not in header:
         raise ModelFileError("its header has no version or no model: get it again.")
@@ -115,7 +120,7 @@ def checked_header(metadata: dict[str, str]) -> dict[str, Any]:
 
 
 def model_digest(header: str, tensors: dict[str, np.ndarray]) -> str:
-    """SHA-256 of the header and the tensors, each told apart from the next by its length or its shape."""
+    """SHA-256 of the header and the tensors, each preceded by its length or its shape to make the input unambiguous."""
     total = hashlib.sha256()
 
     def add(text: str) -> None:

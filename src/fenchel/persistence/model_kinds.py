@@ -1,9 +1,9 @@
-"""What model files may hold, and which classes they may name
+"""The types and classes that model files may contain
 
-Nothing in a file is looked up anywhere else than here. New kinds of models join in two ways: as a class in a module of
-``fenchel.estimators``, or by ``MODELS[name] = class``. It needs ``get_params()``, a constructor that takes these, and fitted attributes
-whose names end in an underscore; one that has learnt anything else is refused, for it would come back without. Objects that turn
-themselves into JSON by ``to_json()`` and back by ``from_json()`` are listed in ``JSON_CLASSES``.
+Class names in a file are looked up only here. To add a class of models, put it into a module of ``fenchel.estimators``, or set
+``MODELS[name] = class``. It needs ``get_params()``, a constructor that accepts these parameters, and fitted attributes whose names end in
+an underscore; a model with other attributes is refused, because loading could not restore them. Objects that convert themselves to JSON
+with ``to_json()`` and back with ``from_json()`` are listed in ``JSON_CLASSES``.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]*_", re.ASCII | re.IGNORECASE)
 
 MODELS: dict[str, Any] = {}
 JSON_CLASSES: dict[str, Any] = {cls.__name__: cls for cls in (Encoding, Chain, Multiclass, Ranking, RnaFold)}
-# Losses and regularizers as earlier versions named them: the class of today, and its fields in the order of then.
+# Names of losses and regularizers in earlier versions: the present class, and its fields in the earlier order.
 EARLIER_PARTS: dict[str, tuple[Any, tuple[str, ...]]] = {"ElasticNet": (L1L2, ("l2", "l1"))}
 
 
 class ModelFileError(InputError):
-    """A model that cannot be stored, or a file that is no model or not a whole one."""
+    """A model that cannot be saved, or a file that is damaged or not a model."""
 
 
 def models() -> dict[str, Any]:
     """The classes that model files may name."""
-    from fenchel import estimators  # here, for scikit-learn takes longer to import than all the rest
+    from fenchel import estimators  # here, because scikit-learn is slow to import
 
     return {**{name: getattr(estimators, name) for name in estimators.__all__}, **MODELS}
 
 
 def parts() -> dict[str, Any]:
-    """Losses and regularizers of fenchel, the NamedTuples that parameters may be."""
+    """The losses and regularizers of fenchel, which are NamedTuples and may be parameters."""
     return {cls.__name__: cls for cls in (*losses().values(), *regularizers().values(), NoPenalty, Linear)}
 
 
 def check_model(model: Any, where: str) -> None:
-    """Refuse weights that are not finite, and attributes that do not fit each other."""
+    """Refuse weights that are not finite, and attributes with inconsistent shapes."""
     coef = getattr(model, "coef_", None)
     for name in ("coef_", "intercept_"):
         value: Any = getattr(model, name, None)
@@ -66,30 +66,30 @@ def check_model(model: Any, where: str) -> None:
         return
     shape = coef.shape if sp.issparse(coef) else np.shape(coef)
     if len(shape) not in (1, 2):
-        raise ModelFileError(f"{where}coef_ has the shape {shape}: weights are a row, or a row for each class.")
-    for name, fits in wanted_shapes(model, shape).items():
+        raise ModelFileError(f"{where}coef_ has the shape {shape}: it must have one or two dimensions.")
+    for name, fits in shape_conditions(model, shape).items():
         value = getattr(model, name, None)
         if value is not None and not fits(value):
-            told = f"of shape {value.shape}" if isinstance(value, np.ndarray) else f"= {str(value)[:40]}"
-            raise ModelFileError(f"{where}{name} {told} and coef_ of shape {shape} do not fit each other: fit the model again.")
+            described = f"of shape {value.shape}" if isinstance(value, np.ndarray) else f"= {str(value)[:40]}"
+            raise ModelFileError(f"{where}{name} {described} is inconsistent with coef_ of shape {shape}: fit the model again.")
 
 
 def are_finite(numbers: Any) -> bool:
-    """Whether it is a number or an array of numbers, all finite."""
+    """Whether the value is a number or an array of numbers, all finite."""
     if not isinstance(numbers, (int, float, np.generic, np.ndarray)):
         return False
     return np.asarray(numbers).dtype.kind in "fiu" and bool(np.isfinite(numbers).all())
 
 
-def wanted_shapes(model: Any, shape: tuple[int, ...]) -> dict[str, Callable[[Any], bool]]:
-    """What must hold of a model's attributes, given the shape of its weights."""
+def shape_conditions(model: Any, shape: tuple[int, ...]) -> dict[str, Callable[[Any], bool]]:
+    """The conditions on a model's attributes, given the shape of its weights."""
     rows, columns = (1, *shape)[-2:]
-    laws: dict[str, Callable[[Any], bool]] = {
+    conditions: dict[str, Callable[[Any], bool]] = {
         "classes_": lambda value: isinstance(value, np.ndarray) and value.shape == (max(rows, 2),),
         "intercept_": lambda value: np.size(value) in (1, rows),
         "model_": lambda value: len(shape) == 1 and getattr(value, "n", None) == columns,
     }
-    if getattr(model, "encoding_", None) is None:  # it makes several columns of one
-        laws["n_features_in_"] = lambda value: isinstance(value, (int, np.integer)) and value == columns
-        laws["feature_names_in_"] = lambda value: isinstance(value, np.ndarray) and value.shape == (columns,)
-    return laws
+    if getattr(model, "encoding_", None) is None:  # an encoding turns one column into several
+        conditions["n_features_in_"] = lambda value: isinstance(value, (int, np.integer)) and value == columns
+        conditions["feature_names_in_"] = lambda value: isinstance(value, np.ndarray) and value.shape == (columns,)
+    return conditions

@@ -1,8 +1,8 @@
-"""Figures: the course of a run, solvers side by side, a path, the experiment of inverse time dependency, RNA.
+"""Figures: the history of a run, comparisons of solvers, regularization paths, inverse time dependency, RNA structures.
 
-Every function draws on the ``axes`` it is given, or on a new figure that belongs to nobody else: no display is needed, and nothing
-stays behind in ``pyplot``. Each returns its axes; :func:`save` writes their figure to a file. Figures read the attributes of what they
-draw and nothing else, so results and paths can offer to draw themselves. A new figure is a file here and a line below.
+Every function draws on the given ``axes``, or on a new figure that is not registered with ``pyplot``, so that no display is needed. Each
+returns its axes; :func:`save` writes their figure to a file. Functions use only the attributes of the objects they draw, so that results
+and paths can have a ``plot`` method. To add a figure, add a file here and a line below.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What figures share: axes, colours, curves that can be told apart, and files.
+"""Code shared by figures: axes, colours, distinguishable curves, and files.
 
-Colours are those of Okabe and Ito (*Color Universal Design*, 2008) without the yellow, too faint for lines on white; where curves differ in
-kind, so do style and marker.
+Colours are those of Okabe and Ito (*Color Universal Design*, 2008) without yellow, which is too faint for lines on white; different
+curves also differ in style and marker.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ import numpy as np
 from fenchel.core.atomic_files import checked_place, replacing
 from fenchel.core.errors import Argument, InputError
 
-COLOURS = ("#0072B2", "#D55E00", "#56B4E9", "#E69F00", "#009E73", "#000000", "#CC79A7")  # neighbours differ most, to everybody
+# Ordered so that adjacent colours differ most, also for colour-blind readers.
+COLOURS = ("#0072B2", "#D55E00", "#56B4E9", "#E69F00", "#009E73", "#000000", "#CC79A7")
 STYLES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v")
-QUIET = "#595959"
+GREY = "#595959"
 SUFFIXES = (".png", ".pdf", ".svg", ".jpg")
-SMALLEST, LARGEST = 1e-200, 1e200  # what a logarithmic axis with margins can take
-FEW = 25  # points up to which each gets a marker
+SMALLEST, LARGEST = 1e-200, 1e200  # the range that a logarithmic axis with margins supports
+FEW = 25  # number of points up to which each has a marker
 
 
 def save(drawn: Any, file: str | os.PathLike[str]) -> None:
-    """Write a figure, or the figure that axes are on, as .png, .pdf, .svg or .jpg, as the name says.
+    """Write a figure, or the figure of the axes, to a .png, .pdf, .svg or .jpg file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -38,10 +39,10 @@ def save(drawn: Any, file: str | os.PathLike[str]) -> None:
 
 
 def check_file(file: str | os.PathLike[str]) -> None:
-    """Refuse a figure that could not be written: before hours of work, not after."""
+    """Raise an error if the figure could not be written; commands call this before a long computation."""
     _matplotlib()
     if _suffix(file) not in SUFFIXES:
-        raise InputError(Argument("figure", os.fspath(file)), f": its name must end in {', '.join(SUFFIXES)}.")
+        raise InputError(Argument("figure", os.fspath(file)), f": the ending must be one of {', '.join(SUFFIXES)}.")
     checked_place(file)
 
 
@@ -58,18 +59,18 @@ def _matplotlib() -> Any:
 
 
 def panels(count: int, axes: Any = None) -> Any:
-    """So many axes side by side: those given, or a new figure's."""
+    """The given axes, or the axes of a new figure with ``count`` panels side by side."""
     if axes is None:
         figure = _matplotlib().figure.Figure(figsize=(4.5 * count if count > 1 else 6.0, 3.6), layout="constrained")
         return figure.subplots(1, count, squeeze=False)[0]
     given = np.asarray(axes, dtype=object).ravel()
     if len(given) != count:
-        raise InputError(f"axes are {len(given)}: this figure needs {count}, side by side or otherwise.")
+        raise InputError(f"{len(given)} axes were given: this figure needs {count}.")
     return given
 
 
 def draw_curve(axes: Any, x: Any, y: Any, k: int, label: str | None) -> None:
-    """The k-th kind of curve: its colour, style and marker differ from those of every other kind near it."""
+    """Draw a curve with the k-th combination of colour, style and marker."""
     y = np.asarray(y, dtype=float)
     every = max(1, len(y) // 10) if len(y) > FEW else 1
     style = {"color": COLOURS[k % len(COLOURS)], "linestyle": STYLES[k % len(STYLES)], "marker": MARKERS[k % len(MARKERS)]}
@@ -78,7 +79,7 @@ def draw_curve(axes: Any, x: Any, y: Any, k: int, label: str | None) -> None:
 
 
 def label_axes(axes: Any, x: str, y: str, logarithmic: bool) -> None:
-    """Labels and scales; what is zero, and so below a logarithmic axis, gets an arrow at its foot."""
+    """Set labels and scales; zeros, which a logarithmic axis cannot show, get an arrow at the bottom."""
     values = np.concatenate([[], *(np.asarray(line.get_ydata()) for line in axes.lines)])
     axes.set(xlabel=x, ylabel=y)
     axes.grid(alpha=0.3)
@@ -86,10 +87,10 @@ def label_axes(axes: Any, x: str, y: str, logarithmic: bool) -> None:
     if not logarithmic or not (values > 0.0).any():
         return
     for line in list(axes.lines):
-        nothing = np.asarray(line.get_ydata()) <= 0.0
-        if nothing.any():
-            where = np.asarray(line.get_xdata())[nothing]
-            foot = axes.get_xaxis_transform()
-            axes.plot(where, np.zeros(len(where)), "v", color=line.get_color(), transform=foot, clip_on=False, markersize=8)
-            axes.annotate("0", (where[-1], 0.03), xycoords=foot, ha="center", va="bottom", color=line.get_color())
+        zeros = np.asarray(line.get_ydata()) <= 0.0
+        if zeros.any():
+            where = np.asarray(line.get_xdata())[zeros]
+            bottom = axes.get_xaxis_transform()
+            axes.plot(where, np.zeros(len(where)), "v", color=line.get_color(), transform=bottom, clip_on=False, markersize=8)
+            axes.annotate("0", (where[-1], 0.03), xycoords=bottom, ha="center", va="bottom", color=line.get_color())
     axes.set_yscale("log", nonpositive="mask")

@@ -1,4 +1,4 @@
-"""The experiment of inverse time dependency: seconds and iterations against the number of rows."""
+"""The inverse-time experiment: seconds and iterations against the number of rows."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def inverse_time(sizes: Sequence[Any], accuracy: float, axes: Any = None) -> Any
         panel.set_xscale("log")
         panel.set_xticks(rows, labels=[f"{count:,}" for count in rows], rotation=30)
         panel.xaxis.set_minor_locator(NullLocator())
-    axes[0].figure.suptitle("Inverse time dependency: medians, and the middle half of the runs")
+    axes[0].figure.suptitle("Inverse time dependency: medians and interquartile ranges of the runs")
     return axes

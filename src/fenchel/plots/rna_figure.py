@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from fenchel.datasets.rna_notation import partners_of
-from fenchel.plots.canvas import COLOURS, QUIET, STYLES, panels
+from fenchel.plots.canvas import COLOURS, GREY, STYLES, panels
 
-LETTERS_SHOWN = 120  # bases of an RNA up to which they can be read
+LETTERS_SHOWN = 120  # number of bases up to which their letters are legible
 
 
 def arcs(sequence: str, structure: Any, other: Any = None, axes: Any = None) -> Any:
-    """Draw the pairs of an RNA as arcs over its sequence; with an ``other`` structure, that one's below it; the axes.
+    """Draw the pairs of an RNA as arcs above its sequence, and those of an ``other`` structure below it; the axes.
 
-    Pairs that only one of the two has are drawn in a colour and style of their own. Structures are dot-bracket strings, lists of
+    Pairs that are in only one of the two structures have a different colour and style. Structures are dot-bracket strings, lists of
     pairs or arrays of partners.
 
     >>> axes = arcs("GGGAAACCC", "(((...)))", other="((.....))")
@@ -37,5 +37,5 @@ def arcs(sequence: str, structure: Any, other: Any = None, axes: Any = None) -> 
         axes.set_xticks(range(len(sequence)), labels=list(sequence))
     axes.tick_params(length=0)
     axes.spines[["left", "right", "top", "bottom"]].set_visible(False)
-    axes.axhline(0.0, color=QUIET, linewidth=0.6)
+    axes.axhline(0.0, color=GREY, linewidth=0.6)
     return axes

@@ -1,4 +1,4 @@
-"""The course of a run, and those of several solvers side by side."""
+"""The history of a run, and a comparison of several runs."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 
 from fenchel.core.errors import InputError, InputTypeError
 from fenchel.core.validation import checked_choice
-from fenchel.plots.canvas import QUIET, draw_curve, label_axes, panels
+from fenchel.plots.canvas import GREY, draw_curve, label_axes, panels
 
 AXES = {"passes": "passes over the data", "seconds": "seconds in the solver", "accesses": "entries of X read"}
 
 
 def history(run: Any, *, x: str = "passes", axes: Any = None) -> Any:
-    """Draw how a run came down: the certified gap, and the objective of the moment above the best bound.
+    """Draw the history of a run: the certified gap, and the difference between the objective and the best lower bound.
 
     Args:
         run: a result, its history, or a fitted estimator.
         x: ``"passes"``, ``"seconds"`` or ``"accesses"``.
-        axes: matplotlib axes to draw on; a new figure's if None.
+        axes: matplotlib axes to draw on; by default those of a new figure.
 
     Returns:
-        The axes. After a stream, which has no gap, they show the objective and its bound themselves.
+        The axes. For a stream, which has no gap, they show the objective and its bound.
 
     >>> import fenchel as fl
     >>> problem = fl.Problem([[1.0], [2.0]], [1.0, 3.0], fl.Squared(), fl.L2(0.1))
@@ -32,23 +32,23 @@ def history(run: Any, *, x: str = "passes", axes: Any = None) -> Any:
     ('seconds in the solver', 'log')
     """
     checked_choice("x", x, AXES)
-    courses = _histories(run)
+    histories = _histories(run)
     [axes] = panels(1, axes)
-    certified = any(not np.isnan(course["gap"]).all() for course in courses)
-    several = len(courses) > 1
-    for k, course in enumerate(courses):
+    certified = any(not np.isnan(columns["gap"]).all() for columns in histories)
+    several = len(histories) > 1
+    for k, columns in enumerate(histories):
         name = f", problem {k + 1}" if several else ""
         if certified:
-            best = np.max(course["dual_objective"], initial=-np.inf, where=np.isfinite(course["dual_objective"]))
-            with np.errstate(invalid="ignore"):  # infinite objectives less infinite bounds are not drawn
-                above = course["objective"] - best
+            best = np.max(columns["dual_objective"], initial=-np.inf, where=np.isfinite(columns["dual_objective"]))
+            with np.errstate(invalid="ignore"):  # differences of infinities are nan and are not drawn
+                above = columns["objective"] - best
             if not several:
-                draw_curve(axes, course[x], above, 1, f"objective above the best bound{name}")
-            draw_curve(axes, course[x], course["gap"], 2 * k if several else 0, f"certified gap{name}")
+                draw_curve(axes, columns[x], above, 1, f"objective minus the best bound{name}")
+            draw_curve(axes, columns[x], columns["gap"], 2 * k if several else 0, f"certified gap{name}")
         else:
-            draw_curve(axes, course[x], course["objective"], 1, f"objective, an estimate{name}")
-            draw_curve(axes, course[x], course["dual_objective"], 0, f"bound{name}")
-    label_axes(axes, AXES[x], "distance to the optimum, at most" if certified else "objective", logarithmic=certified)
+            draw_curve(axes, columns[x], columns["objective"], 1, f"objective, an estimate{name}")
+            draw_curve(axes, columns[x], columns["dual_objective"], 0, f"bound{name}")
+    label_axes(axes, AXES[x], "bound on the distance to the optimum" if certified else "objective", logarithmic=certified)
     if certified:
         draw_targets(axes, [run])
     axes.legend(frameon=False)
@@ -56,9 +56,9 @@ def history(run: Any, *, x: str = "passes", axes: Any = None) -> Any:
 
 
 def compare(results: Mapping[str, Any] | Sequence[Any], *, x: str | Sequence[str] = ("seconds", "passes"), axes: Any = None) -> Any:
-    """Draw the certified gaps of several solvers on one problem, a panel for each ``x``; the axes.
+    """Draw the certified gaps of several solvers on one problem, in one panel per ``x``; the axes.
 
-    ``results`` are named by their keys, or by their solvers where they are a list.
+    The names of ``results`` are the keys of a mapping, or the solvers of a list.
 
     >>> import fenchel as fl
     >>> problem = fl.Problem([[1.0], [2.0]], [1.0, 3.0], fl.Squared(), fl.L2(0.1))
@@ -73,33 +73,33 @@ def compare(results: Mapping[str, Any] | Sequence[Any], *, x: str | Sequence[str
     axes = panels(len(kinds), axes)
     for panel, kind in zip(axes, kinds, strict=True):
         for k, (name, run) in enumerate(named.items()):
-            for number, course in enumerate(_histories(run)):
-                draw_curve(panel, course[kind], course["gap"], k, None if number else name)
+            for number, columns in enumerate(_histories(run)):
+                draw_curve(panel, columns[kind], columns["gap"], k, None if number else name)
         label_axes(panel, AXES[kind], "certified gap", logarithmic=True)
         draw_targets(panel, named.values())
-    axes[-1].legend(frameon=False, loc="center left", bbox_to_anchor=(1.02, 0.5))  # beside the curves, which fill the panel
+    axes[-1].legend(frameon=False, loc="center left", bbox_to_anchor=(1.02, 0.5))  # outside, because the curves fill the panel
     return axes
 
 
 def draw_targets(axes: Any, runs: Iterable[Any]) -> None:
-    """The gaps that were aimed at, each a line."""
+    """Draw a horizontal line at each tolerance."""
     known = {float(getattr(run, "target", np.nan)) for run in runs}
     positive = sorted(target for target in known if np.isfinite(target) and target > 0.0)
     for k, target in enumerate(positive):
-        axes.axhline(target, color=QUIET, linestyle=(0, (1, 2)), linewidth=1.2, label=None if k else "tolerance")
+        axes.axhline(target, color=GREY, linestyle=(0, (1, 2)), linewidth=1.2, label=None if k else "tolerance")
 
 
 def _histories(run: Any) -> list[Any]:
-    """The histories of a result, of an estimator, or the history itself."""
+    """The histories of a result or an estimator, or the given history."""
     found = getattr(run, "history", getattr(run, "history_", run))
     several = list(found) if isinstance(found, (list, tuple)) else [found]
-    if not several or not all(hasattr(course, "COLUMNS") for course in several):
+    if not several or not all(hasattr(columns, "COLUMNS") for columns in several):
         raise InputTypeError(f"{type(run).__name__} has no history to draw: give a result, its history, or a fitted estimator.")
     return several
 
 
 def _named(results: Any) -> dict[str, Any]:
-    """Results by name: the names given, or those of their solvers, numbered where one occurs again."""
+    """Results by the given names, or by their solvers, numbered if a solver occurs more than once."""
     if isinstance(results, Mapping):
         named = {str(name): run for name, run in results.items()}
     else:
@@ -111,6 +111,6 @@ def _named(results: Any) -> dict[str, Any]:
     if not named:
         raise InputError("There are no results to compare: give at least one.")
     for name, run in named.items():
-        if all(np.isnan(course["gap"]).all() for course in _histories(run)):
-            raise InputError(f"{name} has no certified gap to compare, as after a stream: draw it with fenchel.plots.history.")
+        if all(np.isnan(columns["gap"]).all() for columns in _histories(run)):
+            raise InputError(f"{name} has no certified gap to compare: draw it with fenchel.plots.history.")
     return named

@@ -12,13 +12,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import InputError
 from fenchel.linalg.design import Design
+from fenchel.losses.protocol import Loss
 from fenchel.problems.labels import checked_labels, checked_sample_weights
 from fenchel.problems.objective import Chunk, row_orders
 from fenchel.problems.rows_objective import RowsObjective
-from fenchel.regularizers.unpenalised_intercept import Free
+from fenchel.regularizers.protocol import Regularizer
+from fenchel.regularizers.unpenalised_intercept import UnpenalisedIntercept
 
 FREE = "free"
 
@@ -43,12 +47,12 @@ class Problem(RowsObjective):
 
     def __init__(
         self,
-        X: Any,
-        y: Any,
-        loss: Any,
-        regularizer: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        loss: Loss,
+        regularizer: Regularizer,
         *,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         intercept: float | str = 0.0,
         classes: int | None = None,
         check_finite: bool = True,
@@ -71,7 +75,9 @@ class Problem(RowsObjective):
 
     def _without_intercept(self, regularizer: Any) -> Any:
         """The same regularizer, not applied to the intercept."""
-        return regularizer if isinstance(regularizer, Free) else Free(regularizer, (self.n - 1) * self.outputs)
+        if isinstance(regularizer, UnpenalisedIntercept):
+            return regularizer
+        return UnpenalisedIntercept(regularizer, (self.n - 1) * self.outputs)
 
     # ---- some of the rows ----
 
@@ -102,7 +108,7 @@ class Problem(RowsObjective):
 
     # ---- the same data, another problem ----
 
-    def replace(self, *, loss: Any = None, regularizer: Any = None) -> Problem:
+    def replace(self, *, loss: Loss | None = None, regularizer: Regularizer | None = None) -> Problem:
         """The same data under another loss or regularizer; nothing is copied or checked again."""
         changes = self._row_constants()
         if loss is not None:

@@ -54,7 +54,7 @@ class Iterate(NamedTuple):
     def copy(self) -> Iterate:
         """A copy of the iterate, without the sums that only the driver uses."""
         own: dict[str, Any] = {k: v.copy() for k, v in self._asdict().items() if isinstance(v, np.ndarray)}
-        state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.state.items()}
+        state = {k: v.copy() if isinstance(v, (np.ndarray, np.record)) else v for k, v in self.state.items()}
         return self._replace(**own, state=state, progressive=None)
 
 

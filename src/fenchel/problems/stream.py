@@ -14,9 +14,11 @@ from fenchel.core.errors import Argument, InputError, InputTypeError, prefixed
 from fenchel.core.threads import available_threads
 from fenchel.linalg.design import Design
 from fenchel.linalg.storage import INT32_MAX
+from fenchel.losses.protocol import Loss
 from fenchel.problems.labels import checked_chunk_labels
 from fenchel.problems.objective import Chunk, Objective
 from fenchel.problems.row_order import row_order
+from fenchel.regularizers.protocol import Regularizer
 
 Part = tuple[Design, np.ndarray, np.ndarray]  # rows, labels and weights, checked
 
@@ -68,8 +70,8 @@ class Stream(Objective):
     def __init__(
         self,
         chunks: Iterable[Any] | Callable[[], Iterable[Any]],
-        loss: Any,
-        regularizer: Any,
+        loss: Loss,
+        regularizer: Regularizer,
         *,
         features: int | None = None,
         classes: int | None = None,
@@ -121,7 +123,7 @@ class Stream(Objective):
         other.threads = threads or self.threads
         return other
 
-    def replace(self, *, regularizer: Any) -> Stream:
+    def replace(self, *, regularizer: Regularizer) -> Stream:
         """The same stream under another regularizer."""
         other = copy.copy(self)
         other.regularizer = regularizer

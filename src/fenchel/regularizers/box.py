@@ -97,7 +97,7 @@ class Linear(NamedTuple):
 
 @compiled
 class Box(NamedTuple):
-    """Bounds on every weight, with any penalty that is a sum over weights.
+    """Bounds on every weight, with any separable penalty.
 
     Bounds are numbers, or arrays with one entry per weight.
 
@@ -115,17 +115,19 @@ class Box(NamedTuple):
 
     def check(self):
         if self.lower.size != self.upper.size and 1 not in (self.lower.size, self.upper.size):
-            raise InputError(f"Box has {self.lower.size} lower and {self.upper.size} upper bounds: give as many of both, or one for all.")
+            raise InputError(
+                f"Box has {self.lower.size} lower and {self.upper.size} upper bounds: give one of each per weight, or one for all."
+            )
         # NaN fails every comparison
         if not ((self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)).all():
             raise InputError("Box(lower, upper): every lower bound must be a number not above its upper bound.")
         if hasattr(self.penalty, "lower"):
-            raise InputError("Box takes no other box as its penalty: give the tighter of the bounds.")
+            raise InputError("A Box cannot be the penalty of another Box: give the tighter of the bounds.")
         if not getattr(self.penalty, "separable", hasattr(self.penalty, "term")):
-            raise InputError(f"Box takes a penalty that is a sum over weights, such as L2 or L1L2; {type(self.penalty).__name__} is not.")
+            raise InputError(f"Box needs a separable penalty, such as L2 or L1L2, and {type(self.penalty).__name__} is not separable.")
         if not getattr(self.penalty, "coercive", True) and not self.bounded():
             raise InputError(
-                "Box without a penalty that grows needs finite bounds, or no certificate exists: give them, or a penalty such as L2(1e-6)."
+                "Box needs finite bounds or a penalty that grows, or no certificate exists: give bounds, or a penalty such as L2(1e-6)."
             )
 
     def low(self, j):
@@ -165,13 +167,13 @@ class Box(NamedTuple):
         return float(np.linalg.norm(corner)) if np.isfinite(corner).all() else self.penalty.reach(objective, n)
 
     def domain_scale(self, v):
-        """The largest c for which Ω*(cv) is finite: v counts where it pushes a weight without a bound."""
-        free = np.where(np.isinf(self.upper), v, 0.0), np.where(np.isinf(self.lower), -v, 0.0)
-        pushed = np.maximum(*free).clip(min=0.0)
-        return self.penalty.domain_scale(pushed) if pushed.any() else math.inf
+        """The largest c for which Ω*(cv) is finite; only the v_j that push a weight in an unbounded direction matter."""
+        upward, downward = np.where(np.isinf(self.upper), v, 0.0), np.where(np.isinf(self.lower), -v, 0.0)
+        unbounded = np.maximum(upward, downward).clip(min=0.0)
+        return self.penalty.domain_scale(unbounded) if unbounded.any() else math.inf
 
     def within(self, objective):
-        """The same box, cut to where weights with at most this objective can lie."""
+        """The intersection of the box with the region in which weights of at most this objective can lie."""
         far = self.penalty.reach(objective, 1)
         return Box(np.maximum(self.lower, -far), np.minimum(self.upper, far), self.penalty)
 

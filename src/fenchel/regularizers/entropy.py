@@ -6,7 +6,7 @@ The entropy on the l1 ball, whose link function is that of the exponentiated gra
     w_j = radius·(e^{v_j/s} − e^{−v_j/s}) / Σ_i (e^{v_i/s} + e^{−v_i/s}),     s = strength.
 
 Σ|w|log|w|, as written in section VII of *Inverse Time Dependency in Convex Regularized Learning*, is not convex at 0;
-splitting w in two parts is. Ω is 0 at w = 0 and (strength/radius)-strongly convex with respect to ‖·‖₁.
+the version with w split into two parts is. Ω is 0 at w = 0 and (strength/radius)-strongly convex with respect to ‖·‖₁.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from fenchel.core.errors import InputError
 from fenchel.core.numeric import TINY
 from fenchel.regularizers.parameters import positive
 
-OUTGROWN = 30.0  # how far v/strength may outgrow the size its images are kept relative to, in powers of e
-NEWTON_STEPS = 100
+OUTGROWN = 30.0  # how far v/strength may exceed the reference of the stored images, in powers of e
+NEWTON_STEPS = 100  # an upper limit
 
 
 @compiled
@@ -31,13 +31,13 @@ def split(w, radius):
     s = radius / w.shape[0]
     for _ in range(NEWTON_STEPS):
         total = -radius
-        slope = 0.0
+        derivative = 0.0
         for j in range(w.shape[0]):
             root = math.sqrt(w[j] * w[j] + s * s)
             total += root
-            slope += s / root if root > 0.0 else 1.0
-        step = total / max(slope, 1e-300)
-        # The sum is convex and rising in s: from the right, Newton's steps only ever go left.
+            derivative += s / root if root > 0.0 else 1.0
+        step = total / max(derivative, 1e-300)
+        # The sum is convex and increasing in s, so Newton's iterates decrease monotonically from a start above the root.
         if not step > 1e-15 * s:
             break
         s = max(s - step, 0.0)
@@ -53,7 +53,7 @@ def _excess(x):
 
 @compiled
 class Entropy(NamedTuple):
-    """Entropy on the l1 ball of a radius: multiplicative updates, for when few of very many features matter.
+    """Entropy on an l1 ball: multiplicative updates, for problems in which few of very many features matter.
 
     >>> import numpy as np
     >>> float(Entropy(1.0, radius=1.0).value(np.zeros(4)))
@@ -78,7 +78,7 @@ class Entropy(NamedTuple):
             norm += abs(w[j])
         if norm > self.radius * (1.0 + 1e-9):
             return math.inf
-        # The maximum of <w, v> − Ω*(v) is attained at the gradient; near 0 it is the sum itself that would cancel.
+        # The maximum of <w, v> − Ω*(v), attained at the gradient; the definition as a sum would cancel near 0.
         s = split(w, self.radius)
         product = 0.0
         total = 0.0

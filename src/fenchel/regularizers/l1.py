@@ -15,7 +15,7 @@ from fenchel.regularizers.parameters import positive
 
 @compiled
 class L1(NamedTuple):
-    """The lasso penalty, l1·‖w‖₁: many weights come out exactly zero.
+    """The lasso penalty, l1·‖w‖₁: many weights of the minimiser are exactly zero.
 
     >>> L1(0.5).prox(2.0, 1.0, 0)
     1.5
@@ -41,7 +41,7 @@ class L1(NamedTuple):
         return 0.0 if abs(v) <= self.l1 else math.inf
 
     def link(self, v, j):
-        # The maximiser of vw − l1|w| lies at infinity past the threshold; a box brings it back.
+        # Beyond the threshold the maximiser of vw − l1|w| is infinite, unless a box bounds it.
         return 0.0 if abs(v) <= self.l1 else math.copysign(math.inf, v)
 
     def prox(self, x, step, j):

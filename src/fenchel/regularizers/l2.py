@@ -50,7 +50,7 @@ class L2(NamedTuple):
         return self.l2 * w
 
     def radius_of_minimiser(self, objective_at_zero):
-        """‖w*‖ is no larger: see SquaredLp."""
+        """An upper bound on ‖w*‖: see SquaredLp."""
         return math.sqrt(objective_at_zero / self.l2)
 
     def strong_convexity(self):

@@ -1,4 +1,4 @@
-"""Sentences for parameters that make no sense."""
+"""Validation of the strengths of regularizers."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ The regularizer of *Inverse Time Dependency in Convex Regularized Learning*. It 
 
     w_j = ‖v‖_q^{2−q}·|v_j|^{q−1}·sgn(v_j) / ((q−1)·strength),      ‖w‖_p = ‖v‖_q / ((q−1)·strength),
 
-scaled back to the radius if it lies outside (Corollary 2 there; its Figure 2 prints ‖w‖_q for ‖w‖_p).
+scaled back to the radius if it lies outside (Corollary 2 of that paper; its Figure 2 prints ‖w‖_q for ‖w‖_p).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from fenchel.core.errors import InputError
 from fenchel.core.numeric import TINY, power
 from fenchel.regularizers.parameters import positive
 
-OUTGROWN = 16.0  # how far v may outgrow the size its images are kept relative to
-DIGITS = 200.0  # and how many powers of ten that may cost in v^q
+OUTGROWN = 16.0  # how many times v may exceed the reference of the stored images
+DIGITS = 200.0  # and a limit on the same factor in v^q, in powers of ten
 
 
 @compiled
@@ -66,7 +66,7 @@ class SquaredLp(NamedTuple):
 
     def value(self, w):
         norm = p_norm(w, self.p)
-        # The link lands on the sphere only up to rounding.
+        # The link reaches the sphere only up to rounding.
         if norm > self.radius * (1.0 + 1e-9):
             return math.inf
         return 0.5 * self.strength / (self.p - 1.0) * norm * norm
@@ -90,7 +90,7 @@ class SquaredLp(NamedTuple):
         return self.factor_of_multiple(total, reference, 1.0, math.inf)
 
     def factor_of_multiple(self, total, reference, c, radius):
-        """The factor of ∇Ω*(c·v), from the images and the sum of v itself, in a ball that may be smaller still."""
+        """The factor of ∇Ω*(c·v), from the images and the sum of v itself, with ‖w‖_p also bounded by ``radius``."""
         if total <= 0.0:
             return 0.0
         size = c / reference
@@ -100,7 +100,7 @@ class SquaredLp(NamedTuple):
         return size * root * root / total / curvature * min(1.0, min(self.radius, radius) / max(norm, TINY))
 
     def radius_of_minimiser(self, objective_at_zero):
-        """‖w*‖_p is no larger: 2Ω(w*) ≤ P(0), for Ω(w*) = Ω*(v*) and P(w*) = D(α*) ≤ P(0) − Ω*(v*)."""
+        """An upper bound on ‖w*‖_p: 2Ω(w*) ≤ P(0), because Ω(w*) = Ω*(v*) and P(w*) = D(α*) ≤ P(0) − Ω*(v*)."""
         return math.sqrt(objective_at_zero * (self.p - 1.0) / self.strength)
 
     def outgrown(self, size):

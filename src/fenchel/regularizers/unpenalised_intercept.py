@@ -1,4 +1,4 @@
-"""Ω(w) = penalty of the first weights; those from ``first`` on are free: an intercept that is not penalised"""
+"""Ω(w) = penalty of the weights before ``first``; the weights from there on are the unpenalised intercept"""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from fenchel.core.errors import Argument, InputError
 
 
 @compiled
-class Free(NamedTuple):
-    """A penalty that leaves the last weights alone, as ``Problem(intercept="free")`` makes it.
+class UnpenalisedIntercept(NamedTuple):
+    """A penalty on all weights but the last ones, as created by ``Problem(intercept="free")``.
 
     >>> from fenchel.regularizers import L1
-    >>> Free(L1(0.5), 2).term(-3.0, 0), Free(L1(0.5), 2).term(-3.0, 2)
+    >>> penalty = UnpenalisedIntercept(L1(0.5), first=2)
+    >>> penalty.term(-3.0, 0), penalty.term(-3.0, 2)
     (1.5, 0.0)
     """
 
     penalty: Any
     first: int
-    pull: float = 0.0  # c: c/2·w² on the free weights, from a solver that adds curvature to everything
+    pull: float = 0.0  # c of a quadratic term c/2·w² on the intercept, for solvers that add curvature to all weights
 
     @property
     def internal(self):
-        return True  # made by Problem, never asked for by name
+        return True  # created by Problem, not by name
 
     @property
     def separable(self):
@@ -38,8 +39,8 @@ class Free(NamedTuple):
         if not self.penalty.separable:
             raise InputError(
                 Argument("intercept", "free"),
-                f" needs a penalty that is a sum over weights, and {type(self.penalty).__name__} is not: "
-                "give the constant feature a value instead, for instance ",
+                f" needs a separable penalty, and {type(self.penalty).__name__} is not separable: "
+                "give the value of a constant feature instead, for instance ",
                 Argument("intercept", 10.0),
                 ".",
             )
@@ -50,7 +51,7 @@ class Free(NamedTuple):
     def conjugate_term(self, v, j):
         if j < self.first:
             return self.penalty.conjugate_term(v, j)
-        # Without a pull <v, w> is bounded at a free weight only where v = 0, which Problem sees to but for rounding.
+        # Without the quadratic term, <v, w> is bounded only where v = 0, which Problem ensures up to rounding.
         return 0.5 * v * v / self.pull if self.pull > 0.0 else 0.0
 
     def link(self, v, j):
@@ -68,23 +69,23 @@ class Free(NamedTuple):
         return min(self.penalty.strong_convexity(), self.pull)
 
     def domain_scale(self, v):
-        """The largest c for which Ω*(cv) is finite, v being 0 at the free weights."""
+        """The largest c for which Ω*(cv) is finite; v is 0 at the intercept."""
         return self.penalty.domain_scale(v[: self.first]) if self.penalty.strong_convexity() == 0.0 else 1.0
 
     def conjugate_within(self, v, objective):
-        """max <v,w> − Ω(w) over the w whose objective can be at most the given one, v being 0 at the free weights."""
+        """max <v,w> − Ω(w) over the w whose objective can be at most the given one; v is 0 at the intercept."""
         return self.penalty.conjugate_within(v[: self.first], objective)
 
     def within(self, objective):
-        """The same with the penalty cut to where weights with at most this objective can lie."""
-        return Free(self.penalty.within(objective), self.first)
+        """The same, with the penalty restricted to the region in which weights of at most this objective can lie."""
+        return UnpenalisedIntercept(self.penalty.within(objective), self.first)
 
     def with_l2(self, extra):
-        return Free(self.penalty.with_l2(extra), self.first, self.pull + extra)
+        return UnpenalisedIntercept(self.penalty.with_l2(extra), self.first, self.pull + extra)
 
     def with_l2_on_free(self):
-        """The free weights held as strongly as the penalty holds the others at least."""
-        return Free(self.penalty, self.first, self.penalty.strong_convexity())
+        """The same plus a quadratic term on the intercept, as strongly convex as the penalty is."""
+        return UnpenalisedIntercept(self.penalty, self.first, self.penalty.strong_convexity())
 
     def times(self, c):
-        return Free(self.penalty.times(c), self.first, c * self.pull)
+        return UnpenalisedIntercept(self.penalty.times(c), self.first, c * self.pull)

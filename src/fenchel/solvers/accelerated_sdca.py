@@ -10,20 +10,20 @@ Minimization*, ICML 2014. φ is (1/γ)-smooth, Ω is λ-strongly convex in the E
     w⁽ᵗ⁾, α⁽ᵗ⁾ ← Prox-SDCA on P(w) + κ/2·‖w − y⁽ᵗ⁻¹⁾‖² from α⁽ᵗ⁻¹⁾, to the gap ε_t = η·ξ_{t−1} / (2(1 + η⁻²))
     y⁽ᵗ⁾ = w⁽ᵗ⁾ + β(w⁽ᵗ⁾ − w⁽ᵗ⁻¹⁾),   ξ_t = (1 − η/2)^{t−1}·ξ_1
 
-Both stopping rules of the paper are lower bounds on min P, and are handed on as such:
+Both stopping rules of the paper are lower bounds on min P, and are reported as such:
 
     P(w⁽ᵗ⁾) − ξ_t      and      P(w⁽ᵗ⁾) − (1 + ρ/μ)ε_t − ρκ/(2μ)·‖w⁽ᵗ⁾ − y⁽ᵗ⁻¹⁾‖².
 
-That is ``variant="faithful"``. There, a loss with corners is smoothed with γ = ε/L² (section 4.5; L its Lipschitz
+That is ``variant="faithful"``. There, a non-smooth loss is smoothed with γ = ε/L² (section 4.5; L its Lipschitz
 constant, ε the accuracy wanted) and a regularizer that is not strongly convex gets curvature (section 4.4). Where
-R²/(λγ) ≤ 10m acceleration has nothing to gain, and plain Prox-SDCA runs instead.
+R²/(λγ) ≤ 10m acceleration gains nothing, and plain Prox-SDCA runs instead.
 
-``variant="practical"`` takes the problem as it is: the pull κ/2·‖w − y‖² is curvature enough for an inner pass, and
-dual steps handle corners. It makes one inner pass per outer step with κ = R²/(γm), R² the mean of s_i‖x_i‖² (γ = 1 for
-losses with corners). The momentum grows like Nesterov's (t_k − 1)/t_{k+1} and starts over whenever it points uphill or
-‖w − y‖ grows, so that it need not know how strongly convex the problem really is, nor add up the errors of inexact
-passes; a loss with corners gets none, for its errors are too large. No inner gap is computed. It is also the one for a free
-intercept, which nothing bounds beforehand.
+``variant="practical"`` solves the problem unchanged: the proximal term κ/2·‖w − y‖² is curvature enough for an inner pass, and
+dual steps need no smoothness. It makes one inner pass per outer step with κ = R²/(γm), R² the mean of s_i‖x_i‖² (γ = 1 for
+non-smooth losses). The momentum grows like Nesterov's (t_k − 1)/t_{k+1} and restarts whenever it points uphill or
+‖w − y‖ grows, so that it need not know how strongly convex the problem is, and does not accumulate the errors of inexact
+passes; a non-smooth loss gets no momentum, because the errors of its passes are too large. No inner gap is computed. An unpenalised
+intercept, which has no bound known beforehand, always uses this variant.
 """
 
 from __future__ import annotations
@@ -35,19 +35,20 @@ import numpy as np
 
 from fenchel.core.errors import InputError
 from fenchel.linalg.weights import read_weights, weights_of
-from fenchel.losses.smoothed import Smoothed, SmoothedVector
+from fenchel.losses.outputs import outputs_of
+from fenchel.losses.smoothed import smoothed
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.problems.row_order import block_shuffled
 from fenchel.solvers.declaration import bounded_below, dual_steps, separable, smooth_or_smoothable, solver
-from fenchel.solvers.sdca import dual_curvatures, sdca, sdca_pass, sdca_vector_pass, start_alpha, with_dual_step
+from fenchel.solvers.sdca import dual_curvatures, sdca, sdca_pass, start_alpha, with_dual_step
 
 VARIANTS = ("faithful", "practical")
-WORTH_IT = 10.0  # the least R²/(λγm) that acceleration is for
-LEAST = 1e-12  # a floor for accuracies: tol = 0 asks for more than floating point has
-SUM_ERROR = 1e-15  # of a sum relative to its terms, times the root of their number
-GROWN = 1.2  # how much ‖w − y‖² may grow before momentum starts over
-CROWDED_PULL = 3.0  # rows that share most coordinates undo one another's steps: hold them closer to y
+SMALLEST_CONDITION = 10.0  # the paper's bound on R²/(λγm), below which acceleration gains nothing
+SMALLEST_ACCURACY = 1e-12  # tol = 0 would ask for more than floating point can give
+SUM_ERROR = 1e-15  # rounding error of a sum, relative to its terms and to the square root of their number
+LARGEST_GROWTH = 1.2  # of ‖w − y‖² from one step to another; with more, momentum restarts
+OVERLAPPING_FACTOR = 3.0  # κ is multiplied by this where rows share most coordinates, and so undo each other's steps
 
 
 @solver("accelerated-sdca", needs=(dual_steps, separable, smooth_or_smoothable, bounded_below), aims=True)
@@ -61,15 +62,15 @@ def accelerated_sdca(
         return practical(with_dual_step(problem), start, rng)
     reduced = with_dual_step(smooth(strongly_convex(problem, accuracy), accuracy))
     lam, gamma = reduced.regularizer.strong_convexity(), 1.0 / reduced.loss.smoothness()
-    if largest_norm(reduced) ** 2 / (lam * gamma) <= WORTH_IT * reduced.m:
+    if largest_norm(reduced) ** 2 / (lam * gamma) <= SMALLEST_CONDITION * reduced.m:
         return sdca.run(reduced, start=start, rng=rng, accuracy=accuracy)
     inner = Inner(reduced, largest_norm(reduced) ** 2 / (gamma * reduced.m) - lam, start, rng)
-    # Added curvature lifts the optimum, by at most ε/2.
-    return faithful(inner, slack=0.5 * max(accuracy, LEAST) if problem.regularizer.strong_convexity() == 0.0 else 0.0)
+    # Added curvature raises the optimum by at most ε/2.
+    return faithful(inner, slack=0.5 * max(accuracy, SMALLEST_ACCURACY) if problem.regularizer.strong_convexity() == 0.0 else 0.0)
 
 
 def faithful(inner: Inner, slack: float) -> Iterator[Iterate]:
-    """Every parameter as the theory sets it."""
+    """Every parameter as in the theory."""
     problem, kappa = inner.problem, inner.kappa
     mu = problem.regularizer.strong_convexity() / 2.0
     rho = mu + kappa
@@ -87,7 +88,7 @@ def faithful(inner: Inner, slack: float) -> Iterator[Iterate]:
             objective = problem.objective(w, z)
             gap, rounding = inner.gap(w, objective)
             drift = rho * kappa / (2.0 * mu) * float(np.sum((w - inner.y) ** 2))
-            # ε_t below rounding can't be seen to be reached; from there on ξ_t proves nothing.
+            # Whether an ε_t below the rounding error is reached is unknown; from there on ξ_t proves nothing.
             solved = gap <= max(epsilon, rounding)
             inner.state["xi_holds"] &= not solved or gap + rounding <= epsilon
             excess = (1.0 + rho / mu) * (gap + rounding) + drift
@@ -101,19 +102,19 @@ def faithful(inner: Inner, slack: float) -> Iterator[Iterate]:
 def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator) -> Iterator[Iterate]:
     """One inner pass per outer step, momentum by Nesterov's rule with restarts."""
     smoothness = problem.loss.smoothness()
-    has_corners = math.isinf(smoothness)
+    non_smooth = math.isinf(smoothness)
     R2 = float(problem.row_weights @ problem.row_norms**2) or 1.0
-    kappa = R2 / problem.m * (1.0 if has_corners else smoothness)
+    kappa = R2 / problem.m * (1.0 if non_smooth else smoothness)
     if problem.design.overlapping:
-        kappa *= CROWDED_PULL
+        kappa *= OVERLAPPING_FACTOR
     inner = Inner(problem, kappa, start, rng)
     mu = problem.regularizer.strong_convexity() / 2.0
-    most = 0.0 if has_corners else (math.sqrt(mu + kappa) - math.sqrt(mu)) / (math.sqrt(mu + kappa) + math.sqrt(mu))
+    most = 0.0 if non_smooth else (math.sqrt(mu + kappa) - math.sqrt(mu)) / (math.sqrt(mu + kappa) + math.sqrt(mu))
     t, least = inner.state.get("t", 1.0), inner.state.get("least", math.inf)
     while True:
         w = inner.run_pass()
         distance = float(np.sum((w - inner.y) ** 2))
-        if np.sum((inner.y - w) * (w - inner.w_old)) > 0.0 or distance > GROWN * least:
+        if np.sum((inner.y - w) * (w - inner.w_old)) > 0.0 or distance > LARGEST_GROWTH * least:
             t, least = 1.0, distance
         least = min(least, distance)
         t, t_old = (1.0 + math.sqrt(1.0 + 4.0 * t * t)) / 2.0, t
@@ -128,7 +129,7 @@ def largest_norm(problem: Problem) -> float:
 
 
 class Inner:
-    """Prox-SDCA on P(w) + κ/2·‖w − y‖²: more curvature, and a link shifted by the pull towards y, w = ∇Ω_κ*(v + κy)."""
+    """Prox-SDCA on P(w) + κ/2·‖w − y‖²: Ω_κ = Ω + κ/2·‖w‖² has more curvature, and w = ∇Ω_κ*(v + κy)."""
 
     def __init__(self, problem: Problem, kappa: float, start: Iterate | None, rng: np.random.Generator) -> None:
         self.problem, self.kappa, self.rng = problem, kappa, rng
@@ -138,16 +139,17 @@ class Inner:
         origin = problem.origin if start is None else start.w
         self.y, self.w_old = self.state.get("y", origin), self.state.get("w_old", origin)
         self.passes, self.accesses = 0, 0
-        self._pulled = problem.replace(regularizer=problem.regularizer.with_l2(kappa))
-        self._q = dual_curvatures(self._pulled)
+        self._proximal = problem.replace(regularizer=problem.regularizer.with_l2(kappa))
+        self._q = dual_curvatures(self._proximal)
+        self._outputs = outputs_of(problem)
 
     def run_pass(self) -> np.ndarray:
         """One pass of Prox-SDCA; the weights it ends with."""
         problem = self.problem
-        u = weights_of(self._pulled.regularizer, (self.v + self.kappa * self.y).reshape(-1))
-        step = sdca_vector_pass if problem.vector_valued else sdca_pass
+        u = weights_of(self._proximal.regularizer, (self.v + self.kappa * self.y).reshape(-1))
         order = block_shuffled(problem.m, self.rng)
-        self.accesses += step(problem.design.rows, problem.y, problem.row_weights, problem.loss, u, self.alpha, self._q, order)
+        rows = (problem.design.rows, problem.y, problem.row_weights)
+        self.accesses += sdca_pass(*rows, problem.loss, self._outputs, u, self.alpha, self._q, order)
         self.passes += 1
         self.v = u.v.reshape(problem.shape) - self.kappa * self.y
         self.w = read_weights(u).reshape(problem.shape)
@@ -160,13 +162,13 @@ class Inner:
 
     def gap(self, w: np.ndarray, objective: float) -> tuple[float, float]:
         """The duality gap of the inner problem, P(w) being the outer objective; and how much of it may be rounding."""
-        self.v = self.problem.adjoint(self.alpha)  # afresh: the errors of v as updated step by step would count κ/λ-fold
+        self.v = self.problem.adjoint(self.alpha)  # computed again, because the rounding errors of its updates would be multiplied by κ/λ
         u = self.v + self.kappa * self.y
         terms = (
             objective,
             0.5 * self.kappa * float(np.sum((w - self.y) ** 2)),
             self.problem.mean_conjugate(self.alpha),
-            self._pulled.penalty_conjugate(u.reshape(-1)),
+            self._proximal.penalty_conjugate(u.reshape(-1)),
             -0.5 * self.kappa * float(np.sum(self.y**2)),
         )
         return sum(terms), SUM_ERROR * math.sqrt(self.problem.m + self.problem.n) * sum(map(abs, terms))
@@ -184,8 +186,7 @@ def smooth(problem: Problem, accuracy: float) -> Problem:
     """The problem itself, or with its loss smoothed so that ε/2-accurate means ε-accurate for the original."""
     if math.isfinite(problem.loss.smoothness()):
         return problem
-    wrapper = SmoothedVector if problem.vector_valued else Smoothed
-    return problem.replace(loss=wrapper(problem.loss, max(accuracy, LEAST) / problem.loss.lipschitz() ** 2))
+    return problem.replace(loss=smoothed(problem.loss, max(accuracy, SMALLEST_ACCURACY) / problem.loss.lipschitz() ** 2))
 
 
 def strongly_convex(problem: Problem, accuracy: float) -> Problem:
@@ -193,4 +194,4 @@ def strongly_convex(problem: Problem, accuracy: float) -> Problem:
     if problem.regularizer.strong_convexity() > 0.0:
         return problem
     reach = problem.regularizer.reach(problem.objective_at_zero, problem.n * problem.outputs)
-    return problem.replace(regularizer=problem.regularizer.with_l2(max(accuracy, LEAST) / max(reach, LEAST) ** 2))
+    return problem.replace(regularizer=problem.regularizer.with_l2(max(accuracy, SMALLEST_ACCURACY) / max(reach, SMALLEST_ACCURACY) ** 2))

@@ -5,9 +5,9 @@ online and batch learning*, ICML 2009, equation (4): the steps of Algorithm 1 on
 
     τ_t = ½(√((λ_{1:t} + τ_{1:t−1})² + 8G_t²/(3R²)) − (λ_{1:t} + τ_{1:t−1})),   η_t = 1/(λ_{1:t} + τ_{1:t})
 
-balances what the added curvature costs against what it saves. ``proximal`` pulls towards w_t in place of 0, and costs less.
-G_t is the norm of the subgradient met, and R, a guess of ‖w*‖, 50 natural lengths unless given: the theory's
-√(P(0)/λ) makes steps far too long where λ is small.
+balances what the added curvature costs against what it saves. ``proximal`` centres the added term at w_t in place of 0, which
+costs less. G_t is the norm of the subgradient. R is a guess of ‖w*‖, by default 50 natural lengths
+(:func:`~fenchel.solvers._online.subgradient_descent.natural_length`): the theory's √(P(0)/λ) makes steps far too long where λ is small.
 """
 
 from __future__ import annotations
@@ -20,26 +20,27 @@ import numpy as np
 
 from fenchel.core.compiled import compiled
 from fenchel.problems.result import Iterate
-from fenchel.solvers._online.subgradient_descent import DescentRun, balancing, checked_radius, first_memory
+from fenchel.solvers._online.subgradient_descent import SubgradientRun, balancing, checked_radius, schedule_state
 from fenchel.solvers.declaration import ridge, solver
 
-LENGTHS = 50.0
+LENGTHS = 50.0  # R in natural lengths, unless given
 
 
 @compiled
 class Adaptive(NamedTuple):
-    """τ_t balances the two parts of Bartlett et al.'s bound, and pulls towards 0."""
+    """τ_t balances the two parts of Bartlett et al.'s bound, and its quadratic term is centred at 0."""
 
     l2: float
     R: float  # or 0, for one taken from the data
-    memory: np.ndarray  # λ_{1:t}, τ_{1:t}
+    state: Any  # λ_{1:t}, τ_{1:t}
 
-    def step(self, G, radius, r):
-        R = min(radius, self.R if self.R > 0.0 else LENGTHS * r)
-        self.memory[0] += self.l2
-        tau = balancing(self.memory[0] + self.memory[1], math.sqrt(8.0 / 3.0) * G, R)
-        self.memory[1] += tau
-        return 1.0 / (self.memory[0] + self.memory[1]), tau
+    def step(self, G, radius, natural_length):
+        state = self.state
+        R = min(radius, self.R if self.R > 0.0 else LENGTHS * natural_length)
+        state.lambda_sum += self.l2
+        tau = balancing(state.lambda_sum + state.tau_sum, math.sqrt(8.0 / 3.0) * G, R)
+        state.tau_sum += tau
+        return 1.0 / (state.lambda_sum + state.tau_sum), tau
 
     def after(self, norm):
         return False
@@ -58,5 +59,5 @@ def adaptive(
     predictor: str = "last",
 ) -> Iterator[Iterate]:
     """Subgradient steps on objectives with curvature added towards 0, as much as balances its bound: any loss, ridge penalty."""
-    rule = Adaptive(problem.regularizer.l2, checked_radius(radius), first_memory(problem, start))
-    yield from DescentRun(problem, rule, start=start, rng=rng, batch=batch, sampling=sampling, predictor=predictor)
+    schedule = Adaptive(problem.regularizer.l2, checked_radius(radius), schedule_state(problem, start))
+    yield from SubgradientRun(problem, schedule, start=start, rng=rng, batch=batch, sampling=sampling, predictor=predictor)

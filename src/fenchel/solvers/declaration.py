@@ -10,6 +10,7 @@ from typing import Any
 
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
+from fenchel.solvers.names import SolverName
 
 Need = Callable[[Problem], str | None]  # None if the problem has the property, else what is missing, as the end of a sentence
 
@@ -18,7 +19,7 @@ Need = Callable[[Problem], str | None]  # None if the problem has the property, 
 class Solver:
     """A generator of iterates, and the properties that it requires."""
 
-    name: str
+    name: SolverName
     run: Callable[..., Iterator[Iterate]]
     needs: tuple[Need, ...]
     online: bool = False  #: whether it can work on rows that are read once
@@ -42,7 +43,12 @@ class Solver:
 
 
 def solver(
-    name: str, needs: tuple[Need, ...], online: bool = False, evaluates_start: bool = False, aims: bool = False, structured: bool = False
+    name: SolverName,
+    needs: tuple[Need, ...],
+    online: bool = False,
+    evaluates_start: bool = False,
+    aims: bool = False,
+    structured: bool = False,
 ) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
     """Make a generator function a solver that ``minimize`` finds by name; the other arguments are the fields of :class:`Solver`."""
     return lambda run: Solver(name, run, needs, online, evaluates_start, aims, structured)

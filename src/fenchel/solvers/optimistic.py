@@ -7,9 +7,9 @@ a small R to begin with, which grows when ‖w‖ comes near it.
                      τ_{1:t} forgotten; G_t is the bound on subgradients over the data. The first steps of a phase are about
                      2R/G long: they can cross the new R at once, and R then runs away to 1/√λ.
     rule="robust"    (default) nothing is forgotten: R follows the largest ‖w‖ so far, from 10 natural lengths on, and τ_{1:t} is
-                     scaled by R_old/R_new, to what it would be had the new R been used from the first round; G_t is the norm
-                     of the subgradient met, and R/2 stands for R in τ_t. Steps are then about R/√(2ΣG²) long where λ is
-                     small, as in DoG (Ivgi, Hinder & Carmon 2023), and rows of any scale are met alike.
+                     scaled by R_old/R_new, to what it would be had the new R been used from the first step; G_t is the norm
+                     of the subgradient, and R/2 stands for R in τ_t. Steps are then about R/√(2ΣG²) long where λ is
+                     small, as in DoG (Ivgi, Hinder & Carmon 2023), and do not depend on the scale of the rows.
 
 With ``epsilon`` = 0, as in the paper's experiments, a run goes on until its driver stops it. With ``epsilon`` > 0 a phase ends
 after the smallest T with min(G²(1 + log T)/(δ'λT), 4RG/(δ'√T)) ≤ ε, δ' = δ/(3 − log₂ λ), without R having grown; then one
@@ -30,24 +30,18 @@ from fenchel.core.validation import checked_choice, is_number
 from fenchel.problems.objective import Chunk
 from fenchel.problems.result import Iterate
 from fenchel.solvers._online.subgradient_descent import (
-    GREW,
-    LAMBDA,
-    LIMIT,
-    R_USED,
-    R_WANTED,
-    TAU,
-    DescentRun,
+    SubgradientRun,
     balancing,
     checked_radius,
-    first_memory,
+    gradient_bound,
     natural_length,
-    slope_bound,
+    schedule_state,
 )
 from fenchel.solvers.declaration import ridge, solver
 
-LENGTHS = 10.0
-GROWTH = math.sqrt(2.0)
-MOST_ROUNDS = 2.0**31  # the root of as many rounds as anyone will see
+LENGTHS = 10.0  # the first R of rule="robust" in natural lengths, unless given
+GROWTH = math.sqrt(2.0)  # the paper's factor between one R and the next
+SQUARE_ROOT_OF_MOST_STEPS = 2.0**31  # no phase is longer than 2^62 steps, so that its length fits into an integer
 
 
 @compiled
@@ -56,57 +50,61 @@ class Robust(NamedTuple):
 
     l2: float
     first: float  # R to begin with, or 0 for one taken from the data
-    slack: float  # √(2ε/λ); 0 leaves R free to grow a little at a time
-    memory: np.ndarray
+    slack: float  # √(2ε/λ); with 0, R grows with ‖w‖ and no phase ends
+    state: Any
 
-    def step(self, G, radius, r):
-        R = min(radius, max(self.memory[R_WANTED], self.first if self.first > 0.0 else LENGTHS * r))
-        if self.memory[R_USED] > 0.0:
-            self.memory[TAU] *= self.memory[R_USED] / R
-        self.memory[R_USED] = R
-        self.memory[LIMIT] = radius
-        self.memory[LAMBDA] += self.l2
-        self.memory[TAU] += balancing(self.memory[LAMBDA] + self.memory[TAU], G, 0.5 * R)
-        return 1.0 / (self.memory[LAMBDA] + self.memory[TAU]), 0.0
+    def step(self, G, radius, natural_length):
+        state = self.state
+        R = min(radius, max(state.R_wanted, self.first if self.first > 0.0 else LENGTHS * natural_length))
+        if state.R > 0.0:
+            state.tau_sum *= state.R / R
+        state.R = R
+        state.limit = radius
+        state.lambda_sum += self.l2
+        state.tau_sum += balancing(state.lambda_sum + state.tau_sum, G, 0.5 * R)
+        return 1.0 / (state.lambda_sum + state.tau_sum), 0.0
 
     def after(self, norm):
+        state = self.state
         if self.slack <= 0.0:
-            self.memory[R_WANTED] = max(self.memory[R_WANTED], norm)
+            state.R_wanted = max(state.R_wanted, norm)
             return False
-        if norm < self.memory[R_USED] - self.slack or self.memory[R_USED] >= self.memory[LIMIT]:
+        if norm < state.R - self.slack or state.limit <= state.R:
             return False
-        self.memory[R_WANTED] = max(GROWTH * self.memory[R_USED], norm + self.slack)
-        self.memory[GREW] = 1.0
+        state.R_wanted = max(GROWTH * state.R, norm + self.slack)
+        state.grew = 1.0
         return True
 
 
 @compiled
 class PrintedGrowth(NamedTuple):
-    """R grows by √2, and every sum starts anew."""
+    """R grows by √2, and every sum starts again from 0."""
 
     l2: float
     first: float
     slack: float
-    memory: np.ndarray
+    state: Any
 
-    def step(self, G, radius, r):
-        self.memory[R_USED] = max(self.memory[R_WANTED], self.first if self.first > 0.0 else min(1.0, radius))
-        self.memory[LIMIT] = max(self.memory[LIMIT], G)
-        self.memory[LAMBDA] += self.l2
-        self.memory[TAU] += balancing(self.memory[LAMBDA] + self.memory[TAU], self.memory[LIMIT], self.memory[R_USED])
-        return 1.0 / (self.memory[LAMBDA] + self.memory[TAU]), 0.0
+    def step(self, G, radius, natural_length):
+        state = self.state
+        state.R = max(state.R_wanted, self.first if self.first > 0.0 else min(1.0, radius))
+        state.limit = max(state.limit, G)
+        state.lambda_sum += self.l2
+        state.tau_sum += balancing(state.lambda_sum + state.tau_sum, state.limit, state.R)
+        return 1.0 / (state.lambda_sum + state.tau_sum), 0.0
 
     def after(self, norm):
-        if norm < self.memory[R_USED] - self.slack:
+        state = self.state
+        if norm < state.R - self.slack:
             return False
-        self.memory[R_WANTED] = GROWTH * self.memory[R_USED]
-        self.memory[LAMBDA] = 0.0
-        self.memory[TAU] = 0.0
-        self.memory[GREW] = 1.0
+        state.R_wanted = GROWTH * state.R
+        state.lambda_sum = 0.0
+        state.tau_sum = 0.0
+        state.grew = 1.0
         return self.slack > 0.0
 
 
-RULES = {"robust": Robust, "printed": PrintedGrowth}
+RULES: dict[str, Any] = {"robust": Robust, "printed": PrintedGrowth}
 
 
 @solver("optimistic", needs=(ridge,), online=True, structured=True)
@@ -134,32 +132,32 @@ def optimistic(
             Argument("epsilon", epsilon), ", ", Argument("delta", delta), ": give an epsilon that is not negative, and a delta in (0, 1]."
         )
     checked_choice("rule", rule, RULES)
-    first, memory = checked_radius(radius), first_memory(problem, start)
+    first, state = checked_radius(radius), schedule_state(problem, start)
     if rule == "printed" and problem.in_memory and hasattr(problem.loss, "lipschitz"):
-        memory[LIMIT] = slope_bound(problem, 'rule="printed"')
+        state.limit = max(state.limit, gradient_bound(problem, 'rule="printed"'))
     common: dict[str, Any] = {"start": start, "rng": rng, "batch": batch, "sampling": sampling}
     if epsilon == 0.0:
-        yield from DescentRun(problem, RULES[rule](l2, first, 0.0, memory), predictor=predictor, **common)
+        yield from SubgradientRun(problem, RULES[rule](l2, first, 0.0, state), predictor=predictor, **common)
         return None
-    G = slope_bound(problem, "epsilon")
+    G = gradient_bound(problem, "epsilon")
     first = first or (LENGTHS * natural_length(problem) if rule == "robust" else 1.0)
-    memory[R_WANTED] = max(memory[R_WANTED], min(first, math.sqrt(problem.objective_at_zero / l2)))
-    run = PhasedRun(problem, RULES[rule](l2, first, math.sqrt(2.0 * epsilon / l2), memory), epsilon, delta, G, **common)
-    for chunk in run.game.chunks():
-        run.play(chunk)
+    state.R_wanted = max(state.R_wanted, min(first, math.sqrt(problem.objective_at_zero / l2)))
+    run = PhasedRun(problem, RULES[rule](l2, first, math.sqrt(2.0 * epsilon / l2), state), epsilon, delta, G, **common)
+    for chunk in run.loop.chunks():
+        run.run(chunk)
         yield run.iterate()
         if run.done:
             break
     return "finished"
 
 
-def rounds_of_phase(epsilon: float, delta: float, l2: float, G: float, R: float) -> int:
+def steps_of_phase(epsilon: float, delta: float, l2: float, G: float, R: float) -> int:
     """The smallest T with min(G²(1 + log T)/(δλT), 4RG/(δ√T)) ≤ ε.
 
-    >>> rounds_of_phase(0.5, 1.0, 1.0, 1.0, 0.1)
+    >>> steps_of_phase(0.5, 1.0, 1.0, 1.0, 0.1)
     1
     """
-    by_radius = max(1, math.ceil(min(4.0 * R * G / delta / epsilon, MOST_ROUNDS) ** 2))
+    by_radius = max(1, math.ceil(min(4.0 * R * G / delta / epsilon, SQUARE_ROOT_OF_MOST_STEPS) ** 2))
     low, high = 0, 1
     while high < by_radius and G * G * (1.0 + math.log(high)) / (delta * l2 * high) > epsilon:
         low, high = high, 2 * high
@@ -170,45 +168,46 @@ def rounds_of_phase(epsilon: float, delta: float, l2: float, G: float, R: float)
     return min(high, by_radius)
 
 
-class PhasedRun(DescentRun):
-    """Phases that end by themselves: in each, the round whose w will be returned is drawn when it begins."""
+class PhasedRun(SubgradientRun):
+    """Phases whose length is fixed when they begin, as is the step whose w would be returned."""
 
-    def __init__(self, problem: Any, rule: Any, epsilon: float, delta: float, G: float, *, rng: np.random.Generator, **common: Any) -> None:
-        super().__init__(problem, rule, rng=rng, predictor="last", **common)
+    def __init__(
+        self, problem: Any, schedule: Any, epsilon: float, delta: float, G: float, *, rng: np.random.Generator, **common: Any
+    ) -> None:
+        super().__init__(problem, schedule, rng=rng, predictor="last", **common)
         self.epsilon, self.delta, self.G, self.rng = epsilon, delta / (3.0 - math.log2(min(self.l2, 1.0))), G, rng
-        self.kept = self.returned.weights()
+        self.chosen_w = self.predictor.read()
         self.done = False
-        phase = self.game.state.get("phase")
+        phase = self.loop.state.get("phase")
         if phase is None:
             self.begin_phase()
         else:
             self.t, self.T, self.chosen = phase
-            self.kept = self.game.state["kept"].copy()
+            self.chosen_w = self.loop.state["chosen_w"].copy()
 
     def begin_phase(self) -> None:
         """Fix how long the phase will be, and which of its w to return."""
-        self.rule.memory[GREW] = 0.0
-        self.t, self.T = 0, rounds_of_phase(self.epsilon, self.delta, self.l2, self.G, self.rule.memory[R_WANTED])
+        self.schedule.state.grew = 0.0
+        self.t, self.T = 0, steps_of_phase(self.epsilon, self.delta, self.l2, self.G, self.schedule.state.R_wanted)
         self.chosen = int(self.rng.integers(1, self.T + 1))
 
-    def play(self, chunk: Chunk) -> None:
-        """Rounds up to the one to return, up to the end of the phase, or until R has grown."""
-        self.know(chunk)
-        first = 0
+    def run(self, chunk: Chunk) -> None:
+        """Steps up to the one chosen, up to the end of the phase, or until R has grown."""
+        rule, first = self.rule_for(chunk), 0
         while first < len(chunk.order) and not self.done:
             ahead = (self.chosen if self.t < self.chosen else self.T) - self.t
-            played = self.game.play(chunk, self.player, chunk.order[first : first + self.batch * ahead])
-            first += played
-            self.t += -(-played // self.batch)
-            if self.rule.memory[GREW]:
+            rows = self.loop.run(chunk, rule, rule.weights, chunk.order[first : first + self.batch * ahead])
+            first += rows
+            self.t += -(-rows // self.batch)
+            if self.schedule.state.grew:
                 self.begin_phase()
                 continue
             if self.t == self.chosen:
-                self.kept = self.returned.weights()
+                self.chosen_w = self.predictor.read()
             self.done = self.t >= self.T
 
     def iterate(self) -> Iterate:
         """The w drawn once the run is over; the last one until then."""
         latest = super().iterate()
-        state = {**latest.state, "phase": (self.t, self.T, self.chosen), "kept": self.kept}
-        return latest._replace(w=self.kept.reshape(latest.w.shape) if self.done else latest.w, state=state)
+        state = {**latest.state, "phase": (self.t, self.T, self.chosen), "chosen_w": self.chosen_w}
+        return latest._replace(w=self.chosen_w.reshape(latest.w.shape) if self.done else latest.w, state=state)

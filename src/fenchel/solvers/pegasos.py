@@ -18,7 +18,7 @@ import numpy as np
 
 from fenchel.core.compiled import compiled
 from fenchel.problems.result import Iterate
-from fenchel.solvers._online.subgradient_descent import DescentRun, first_memory
+from fenchel.solvers._online.subgradient_descent import SubgradientRun, schedule_state
 from fenchel.solvers.declaration import ridge, solver
 
 
@@ -27,11 +27,11 @@ class Pegasos(NamedTuple):
     """η_t = 1/λ_{1:t}"""
 
     l2: float
-    memory: np.ndarray  # λ_{1:t}
+    state: Any  # λ_{1:t}
 
-    def step(self, G, radius, r):
-        self.memory[0] += self.l2
-        return 1.0 / self.memory[0], 0.0
+    def step(self, G, radius, natural_length):
+        self.state.lambda_sum += self.l2
+        return 1.0 / self.state.lambda_sum, 0.0
 
     def after(self, norm):
         return False
@@ -49,5 +49,5 @@ def pegasos(
     predictor: str = "last",
 ) -> Iterator[Iterate]:
     """Stochastic subgradient steps of size 1/(λt), projected on the ball that holds the minimiser: any loss, ridge penalty."""
-    rule = Pegasos(problem.regularizer.l2, first_memory(problem, start))
-    yield from DescentRun(problem, rule, start=start, rng=rng, batch=batch, sampling=sampling, predictor=predictor)
+    schedule = Pegasos(problem.regularizer.l2, schedule_state(problem, start))
+    yield from SubgradientRun(problem, schedule, start=start, rng=rng, batch=batch, sampling=sampling, predictor=predictor)

@@ -11,9 +11,9 @@ the last half. The paper pays O(dk + n) a step for p < 2. Here a step costs O(dk
 :mod:`fenchel.solvers._online.dual_averaging`. The entropy is the exception: there a step costs O(n), and k = n/d by default, as in
 section VII.
 
-For hinge loss, p = 2 and while its projection is idle, Pegasos takes the same steps with the divisor t in place of t + 1
-(``divisor="t"``). With the ball active the two differ: Pegasos goes on from the projected point, while here λ is kept as it
-is and only what is predicted with is projected.
+For hinge loss, p = 2 and while w stays inside the ball, Pegasos takes the same steps with the divisor t in place of t + 1
+(``divisor="t"``). At the boundary the two differ: Pegasos continues from the projected point, while here λ is not projected,
+only the w used for predictions is.
 """
 
 from __future__ import annotations
@@ -26,88 +26,66 @@ import numpy as np
 
 from fenchel.core.compiled import compiled
 from fenchel.core.errors import Argument, InputError
+from fenchel.core.record import record
 from fenchel.core.validation import checked_choice
 from fenchel.problems.result import Iterate
-from fenchel.solvers._online.averaging import predictor_of
-from fenchel.solvers._online.dual_averaging import LinearLeader, advance, leader_of
-from fenchel.solvers._online.online_loop import AT_ZERO, ROWS, STARTED, Game, checked_batch
-from fenchel.solvers._online.strength_search import Candidate, Lanes, Race, Separate
+from fenchel.solvers._online.candidates import Candidate, SeparateCandidates
+from fenchel.solvers._online.dual_averaging import LinearDualAveraging, advance, dual_averaging
+from fenchel.solvers._online.online_loop import ROWS_BEFORE_START, OnlineLoop, checked_batch
+from fenchel.solvers._online.predictors import predictor_of
+from fenchel.solvers._online.ridge_candidates import RidgeCandidates
+from fenchel.solvers._online.strength_search import StrengthSearch
 from fenchel.solvers.declaration import bounded_slopes, has_bounded_slopes, solver, strongly_convex_regularizer
 
-SAMPLED = 256  # rows whose norms stand for all
+SAMPLED = 256  # rows from which the mean of ‖x‖² is estimated
 DIVISORS = {"t+1": 1.0, "t": 0.0}
 
 
 @compiled
 class WholeSpace(NamedTuple):
-    """S = R^n: losses with bounded slopes need no ball."""
+    """S = R^n: losses with bounded derivatives need no ball."""
 
-    def confines(self):
+    def is_ball(self):
         return False
 
-    def radius(self, P0):
+    def radius(self, loss_at_zero):
         return math.inf
 
 
 @compiled
 class Ball(NamedTuple):
-    """S = {‖w‖_p ≤ B}: large enough for the minimiser, by section IV, and slopes on it are bounded for every loss."""
+    """S = {‖w‖_p ≤ B}: it contains the minimiser, by section IV, and derivatives on it are bounded for every loss."""
 
     regularizer: Any
 
-    def confines(self):
+    def is_ball(self):
         return True
 
-    def radius(self, P0):
-        return self.regularizer.radius_of_minimiser(P0)
+    def radius(self, loss_at_zero):
+        return self.regularizer.radius_of_minimiser(loss_at_zero)
 
 
 @compiled
 class PrimalGradient(NamedTuple):
-    """The player of Figure 1: λ takes every subgradient as it is, and w is the leader after t rounds."""
+    """The update rule of Figure 1: λ ← λ − ∂g_t(w_{t−1}), w_t ← ∇Ω*(λ/(t+1)), on S."""
 
-    leader: Any
-    v: np.ndarray  # λ
-    domain: Any
-    clock: np.ndarray  # t, what is added to it in the divisor, the radius of S
+    weights: Any  # of dual averaging: v is λ
+    domain: Any  # S
+    state: Any  # t, the offset added to it in the divisor, and the radius of S
 
-    def raw(self, j):
-        return self.leader.raw(j)
+    def needs_loss_at_zero(self):
+        return self.domain.is_ball()
 
-    def factor(self):
-        return self.leader.factor()
-
-    def shift(self, j, delta):
-        return self.leader.shift(j, delta)
-
-    def settle(self, change):
-        self.leader.settle(change)
-
-    def factors(self):
-        return self.leader.factors()
-
-    def outdated(self, change):
-        return self.leader.outdated(change)
-
-    def refresh(self):
-        self.leader.refresh()
-
-    def renews(self):
-        return False
-
-    def confined(self):
-        return self.domain.confines()
-
-    def size(self, i, slope):
+    def gradient_norm(self, i, derivative):
         return 0.0
 
-    def begin(self, G, P0, r):
-        self.clock[2] = self.domain.radius(P0)
+    def step_size(self, G, loss_at_zero, natural_length):
+        self.state.radius = self.domain.radius(loss_at_zero)
         return 1.0
 
-    def end(self):
-        self.clock[0] += 1.0
-        self.leader.advance(1.0 / (self.clock[0] + self.clock[1]), self.clock[2])
+    def finish_step(self):
+        self.state.t += 1.0
+        self.weights.advance(1.0 / (self.state.t + self.state.offset), self.state.radius)
         return False
 
 
@@ -126,7 +104,7 @@ def pgs(
 ) -> Iterator[Iterate]:
     """The primal gradient solver: one row a step at O(non-zeros), for every strongly convex regularizer but the entropy.
 
-    ``strength="auto"`` has the regularizer of the problem multiplied by whatever serves prediction best, found during the first
+    ``strength="auto"`` multiplies the regularizer of the problem by the factor that predicts best, found during the first
     pass (:mod:`fenchel.solvers._online.strength_search`), and by default returns the average over a suffix, as the
     last iterate is noisy at small strengths.
     """
@@ -135,7 +113,7 @@ def pgs(
         predictor = "suffix" if strength == "auto" and problem.in_memory else "last"
     settings: dict[str, Any] = {"batch": checked_batch(batch, automatic_batch(problem)), "sampling": sampling, "rng": rng}
     if strength is not None and not (isinstance(strength, str) and strength == "auto"):
-        raise InputError(Argument("strength", strength), ': only "auto" goes here, a strength of your own belongs into the regularizer.')
+        raise InputError(Argument("strength", strength), ': give "auto", or leave it out and give the strength to the regularizer.')
     if strength is not None:
         if start is None or start.regularizer is None:
             yield from choosing_strength(problem, start, offset, predictor, settings)
@@ -145,37 +123,40 @@ def pgs(
 
 
 def run_pgs(problem: Any, start: Iterate | None, offset: float, predictor: str, settings: dict[str, Any]) -> Iterator[Iterate]:
-    """Figure 1, from wherever the start has it."""
-    player = first_player(problem, start, offset)
-    game = Game(problem, start=start, **settings)
-    returned = predictor_of(predictor, player, game.rng, game.state)
-    for chunk in game.chunks():
-        for part in returned.parts(chunk.order, game.batch):
-            game.play(chunk, returned.player, part)
+    """Figure 1, from 0 or from the start."""
+    rule = primal_gradient(problem, start, offset)
+    loop = OnlineLoop(problem, start=start, **settings)
+    chosen = predictor_of(predictor, rule.weights, loop.rng, loop.state)
+    for chunk in loop.chunks():
+        for part in chosen.parts(chunk.order, loop.batch):
+            loop.run(chunk, rule, chosen.weights, part)
         del chunk
-        yield game.iterate(returned.weights(), {"lambda": player.v, "t": player.clock[0], **returned.state()})
+        yield loop.iterate(chosen.read(), {"lambda": rule.weights.v, "t": float(rule.state.t), **chosen.state()})
 
 
 def choosing_strength(problem: Any, start: Iterate | None, offset: float, predictor: str, settings: dict[str, Any]) -> Iterator[Iterate]:
-    """The first pass with several strengths side by side, then on with the best; on a stream, the best so far all along."""
+    """The first pass with several strengths at once, then more passes with the best; on a stream, all along with the best so far."""
     unit = unit_strength(problem) / problem.regularizer.strong_convexity()
-    source = Game(problem, start=start, **settings)
+    source = OnlineLoop(problem, start=start, **settings)
     averaging = predictor == "suffix" and problem.in_memory
 
     def candidate(exponent: float, of: Candidate | None = None) -> Candidate:
-        mine = problem.replace(regularizer=problem.regularizer.times(unit * 2.0**exponent))
+        own = problem.replace(regularizer=problem.regularizer.times(unit * 2.0**exponent))
         begin = start if of is None else of.iterate(scale=2.0 ** (exponent - of.exponent))
-        game = Game(mine, start=begin, certify=False, **{**settings, "rng": settings["rng"].spawn(1)[0]})
-        return Candidate(mine, exponent, first_player(mine, begin, offset), game, "last" if averaging else predictor)
+        loop = OnlineLoop(own, start=begin, certify=False, **{**settings, "rng": settings["rng"].spawn(1)[0]})
+        return Candidate(own, exponent, primal_gradient(own, begin, offset), loop, "last" if averaging else predictor)
 
-    alone = problem.in_memory and start is None and source.batch == 1 and predictor in ("last", "suffix") and not problem.vector_valued
-    field = Lanes(problem, unit, offset) if alone and is_linear(problem) else Separate(candidate, problem.threads)
-    race = Race(field, source.batch)
+    one_row = problem.in_memory and start is None and source.batch == 1 and not problem.vector_valued
+    if one_row and predictor in ("last", "suffix") and is_linear(problem):
+        candidates: Any = RidgeCandidates(problem, unit, offset)
+    else:
+        candidates = SeparateCandidates(candidate, problem.threads)
+    search = StrengthSearch(candidates, source.batch)
     if not problem.in_memory:
-        for leader in race.on_stream(source.chunks()):
-            yield field.iterate(leader)
+        for best in search.on_stream(source.chunks()):
+            yield candidates.iterate(best)
         return
-    first = field.iterate(race.in_memory(source.chunks(), problem.m, averaging))._replace(passes=1.0)
+    first = candidates.iterate(search.in_memory(source.chunks(), problem.m, averaging))._replace(passes=1.0)
     yield first
     for later in run_pgs(problem.replace(regularizer=first.regularizer), first, offset, predictor, settings):
         yield later._replace(passes=later.passes + 1.0, accesses=later.accesses + first.accesses)
@@ -183,36 +164,37 @@ def choosing_strength(problem: Any, start: Iterate | None, offset: float, predic
 
 def is_linear(problem: Any) -> bool:
     """Whether w is a multiple of λ."""
-    return isinstance(leader_of(problem.regularizer, np.zeros(1), not has_bounded_slopes(problem)), LinearLeader)
+    return isinstance(dual_averaging(problem.regularizer, np.zeros(1), not has_bounded_slopes(problem)), LinearDualAveraging)
 
 
 def unit_strength(problem: Any) -> float:
-    """R²/m, R² the mean of ‖x‖²: strengths are powers of two times it."""
+    """R²/m, R² the mean of ‖x‖²: the strengths tried are powers of two times it."""
     sample = problem.sample()
     some = np.linspace(0, len(sample.y) - 1, min(len(sample.y), SAMPLED)).astype(np.int64)
     order = 2.0 if problem.regularizer.separable else problem.regularizer.dual_order()
     square = float(np.mean(sample.s[some] * sample.design.row_norms(order, some) ** 2))
-    return (square if square > 0.0 else 1.0) / (problem.m if problem.in_memory else STARTED)
+    return (square if square > 0.0 else 1.0) / (problem.m if problem.in_memory else ROWS_BEFORE_START)
 
 
-def first_player(problem: Any, start: Iterate | None, offset: float) -> PrimalGradient:
-    """The player at λ = 0, at the start's own λ, or at one that gives the start's weights."""
+def primal_gradient(problem: Any, start: Iterate | None, offset: float) -> PrimalGradient:
+    """The update rule at λ = 0, at the start's own λ, or at one that gives the start's weights."""
     state = {} if start is None else start.state
     t, v = 0.0, np.zeros(math.prod(problem.shape))
     if "lambda" in state:
         t, v = state["t"], state["lambda"].copy()
     elif start is not None:
-        t = float(problem.m) if problem.in_memory else STARTED
+        t = float(problem.m) if problem.in_memory else ROWS_BEFORE_START
         v = (t + offset) * problem.penalty_gradient(start.w).reshape(-1)
-    confined = not has_bounded_slopes(problem)
-    leader = leader_of(problem.regularizer, v, confined)
-    domain = Ball(leader.coupled.regularizer) if confined else WholeSpace()
-    tally = state.get("tally")
-    advance(leader, 1.0 / max(t + offset, 1.0), math.inf if tally is None else domain.radius(tally[AT_ZERO] / tally[ROWS]))
-    return PrimalGradient(leader, leader.v, domain, np.array([t, offset, math.inf]))
+    bounded = not has_bounded_slopes(problem)
+    weights = dual_averaging(problem.regularizer, v, bounded)
+    domain = Ball(weights.coupled.regularizer) if bounded else WholeSpace()
+    counters = state.get("counters")
+    radius = math.inf if counters is None else domain.radius(counters.loss_at_zero / counters.rows)
+    advance(weights, 1.0 / max(t + offset, 1.0), radius)
+    return PrimalGradient(weights, domain, record(t=t, offset=offset, radius=math.inf))
 
 
 def automatic_batch(problem: Any) -> int:
-    """One row a step; as many as cost what the rest of the step does where that is O(n)."""
-    whole = not (problem.regularizer.separable or hasattr(problem.regularizer, "factor_of_multiple"))
-    return max(1, round(problem.n / problem.density)) if whole else 1
+    """One row a step; where the step costs O(n) besides, as many rows as cost about the same."""
+    general = not (problem.regularizer.separable or hasattr(problem.regularizer, "factor_of_multiple"))
+    return max(1, round(problem.n / problem.density)) if general else 1

@@ -5,15 +5,16 @@ f_t(w) + τ_t/2·‖w − w_t‖², whose subgradient at w_t is that of f_t,
 
     w_{t+1} = Π_S[w_t − η_t g_t],   η_t = 1/(λ_{1:t} + τ_{1:t})
 
-with regret at most ½ Σ_t [4τ_t R² + G_t²/(λ_{1:t} + τ_{1:t})] for ‖w*‖ ≤ R (Corollary 1). The τ_t come from
+with regret at most ½ Σ_t [4τ_t R² + G_t²/(λ_{1:t} + τ_{1:t})] for ‖w*‖ ≤ R (Corollary 1). Two choices of τ_t:
 
-    tau="balance"  τ_t = ½(√((λ_{1:t} + τ_{1:t−1})² + G_t²/R²) − (λ_{1:t} + τ_{1:t−1})): both parts equal in every round; at most
+    tau="balance"  τ_t = ½(√((λ_{1:t} + τ_{1:t−1})² + G_t²/R²) − (λ_{1:t} + τ_{1:t−1})): both parts equal in every step; at most
                    twice the bound of the best τ_t in hindsight (Theorem 1)
     tau="single"   τ_1 = τ and no other, which is where the bound is smallest (Proposition 1), for λ_t = λ, G_t = G and a
-                   known number of rounds: τ minimises 2τR² + ½ Σ_t G²/(λt + τ)
+                   known number of steps: τ minimises 2τR² + ½ Σ_t G²/(λt + τ)
 
-G_t is the norm of the subgradient met (for "single", its bound over the data). R is a guess of ‖w*‖: 20 natural lengths
-unless given. The theory's √(P(0)/λ) makes steps far too long where λ is small; ``optimistic`` has R grow as needed.
+G_t is the norm of the subgradient (for "single", its bound over the data). R is a guess of ‖w*‖: 20 natural lengths
+(:func:`~fenchel.solvers._online.subgradient_descent.natural_length`) unless given. The theory's √(P(0)/λ) makes steps far too
+long where λ is small; ``optimistic`` increases R as needed.
 """
 
 from __future__ import annotations
@@ -29,29 +30,37 @@ from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice, is_number
 from fenchel.problems.result import Iterate
 from fenchel.solvers._online.online_loop import checked_batch
-from fenchel.solvers._online.subgradient_descent import DescentRun, balancing, checked_radius, first_memory, natural_length, slope_bound
+from fenchel.solvers._online.subgradient_descent import (
+    SubgradientRun,
+    balancing,
+    checked_radius,
+    gradient_bound,
+    natural_length,
+    schedule_state,
+)
 from fenchel.solvers.declaration import ridge, solver
 
-LENGTHS = 20.0
-TERMS = 1000  # of a sum that are added up one by one
+LENGTHS = 20.0  # R in natural lengths, unless given
+TERMS = 1000  # the first terms of the sum over t are added one by one, the others replaced by an integral
 
 
 @compiled
 class Proximal(NamedTuple):
-    """τ_t balances the two parts of the bound in every round."""
+    """τ_t balances the two parts of the bound in every step."""
 
     l2: float
     R: float  # or 0, for one taken from the data
-    memory: np.ndarray  # λ_{1:t}, τ_{1:t}, R as it was
+    state: Any  # λ_{1:t}, τ_{1:t}, the R of the last step
 
-    def step(self, G, radius, r):
-        R = min(radius, self.R if self.R > 0.0 else LENGTHS * r)
-        if self.memory[2] > 0.0 and self.R <= 0.0:
-            self.memory[1] *= self.memory[2] / R  # what it would be, had R been known from the first round
-        self.memory[2] = R
-        self.memory[0] += self.l2
-        self.memory[1] += balancing(self.memory[0] + self.memory[1], G, R)
-        return 1.0 / (self.memory[0] + self.memory[1]), 0.0
+    def step(self, G, radius, natural_length):
+        state = self.state
+        R = min(radius, self.R if self.R > 0.0 else LENGTHS * natural_length)
+        if state.R > 0.0 and self.R <= 0.0:
+            state.tau_sum *= state.R / R  # what it would be, had R been known from the first step
+        state.R = R
+        state.lambda_sum += self.l2
+        state.tau_sum += balancing(state.lambda_sum + state.tau_sum, G, R)
+        return 1.0 / (state.lambda_sum + state.tau_sum), 0.0
 
     def after(self, norm):
         return False
@@ -62,11 +71,11 @@ class SingleTau(NamedTuple):
     """τ_1 = τ, and 0 from then on."""
 
     l2: float
-    memory: np.ndarray  # λ_{1:t}, τ
+    state: Any  # λ_{1:t}, τ
 
-    def step(self, G, radius, r):
-        self.memory[0] += self.l2
-        return 1.0 / (self.memory[0] + self.memory[1]), 0.0
+    def step(self, G, radius, natural_length):
+        self.state.lambda_sum += self.l2
+        return 1.0 / (self.state.lambda_sum + self.state.tau_sum), 0.0
 
     def after(self, norm):
         return False
@@ -113,11 +122,11 @@ def proximal(
     l2, R = problem.regularizer.l2, checked_radius(radius)
     if not (is_number(horizon) and 0.0 < horizon < math.inf):
         raise InputError(Argument("horizon", horizon), ": give the number of passes that the run will make.")
-    memory = first_memory(problem, start)
-    rule: Any = Proximal(l2, R, memory)
+    state = schedule_state(problem, start)
+    schedule: Any = Proximal(l2, R, state)
     if checked_choice("tau", tau, ("balance", "single")) == "single":
-        G = slope_bound(problem, 'tau="single"')
+        G = gradient_bound(problem, 'tau="single"')
         R = R or LENGTHS * natural_length(problem)
-        memory[1] = best_single_tau(l2, G, R, max(1.0, horizon * problem.m / checked_batch(batch)))
-        rule = SingleTau(l2, memory)
-    yield from DescentRun(problem, rule, start=start, rng=rng, batch=batch, sampling=sampling, predictor=predictor)
+        state.tau_sum = best_single_tau(l2, G, R, max(1.0, horizon * problem.m / checked_batch(batch)))
+        schedule = SingleTau(l2, state)
+    yield from SubgradientRun(problem, schedule, start=start, rng=rng, batch=batch, sampling=sampling, predictor=predictor)

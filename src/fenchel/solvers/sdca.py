@@ -9,8 +9,8 @@ Minimization*, ICML 2014. Ω is λ-strongly convex with respect to some norm. Fo
 
 which maximises a lower bound of the dual over α_i. Only the coordinates of x_i are touched, for every Ω.
 
-A free intercept b is held by λ/2·(b − c)², c being what it was after the last pass: a proximal point method in b alone, which is
-there in a few passes, for λ is far below the curvature that the losses have in b.
+An unpenalised intercept b gets the term λ/2·(b − c)², c being its value after the last pass: a proximal point method in b alone,
+which converges in a few passes, because λ is far below the curvature of the losses in b.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import numpy as np
 from fenchel.core.compiled import kernel
 from fenchel.core.numeric import TINY
 from fenchel.linalg.weights import Coupled, read_weights, refresh, weights_of
-from fenchel.losses.step_rule import StepRule, VectorStepRule
+from fenchel.losses.outputs import outputs_of
+from fenchel.losses.step_rule import with_step_rule
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.problems.row_order import block_shuffled
@@ -30,35 +31,15 @@ from fenchel.solvers.declaration import dual_steps, solver, strongly_convex_pena
 
 
 @kernel
-def sdca_pass(rows, y, row_weights, loss, w, alpha, q, order):
+def sdca_pass(rows, y, row_weights, loss, outputs, w, alpha, q, order):
+    """One step on each row of ``order``; the entries of X that they read."""
     accesses = 0
     for i in order:
         if row_weights[i] == 0.0:
             continue
-        z = rows.dot(i, w)
-        a = loss.dual_step(alpha[i], z, y[i], q[i])
-        delta = a - alpha[i]
-        if delta != 0.0:
-            alpha[i] = a
-            rows.add(i, row_weights[i] * delta, w)
-        accesses += rows.count(i)
-    return accesses
-
-
-@kernel
-def sdca_vector_pass(rows, y, row_weights, loss, w, alpha, q, order):
-    accesses = 0
-    z = np.empty(alpha.shape[1])
-    a = np.empty(alpha.shape[1])
-    for i in order:
-        if row_weights[i] == 0.0:
-            continue
-        rows.dots(i, w, z)
-        loss.dual_step(alpha[i], z, y[i], q[i], a)
-        for k in range(a.shape[0]):
-            z[k] = row_weights[i] * (a[k] - alpha[i, k])
-            alpha[i, k] = a[k]
-        rows.adds(i, z, w)
+        z = outputs.predict(rows, i, w)
+        delta = outputs.dual_step(loss, alpha, i, z, y[i], q[i])
+        outputs.add(rows, i, row_weights[i], delta, w)
         accesses += rows.count(i)
     return accesses
 
@@ -68,34 +49,31 @@ def sdca(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, a
     """Proximal stochastic dual coordinate ascent: any loss with a conjugate, any strongly convex regularizer."""
     problem = with_dual_step(problem)
     alpha = start_alpha(problem, start)
-    held = problem.replace(regularizer=problem.regularizer.with_l2_on_free()) if problem.free else problem
-    pull, last = (held.regularizer.pull, slice(held.regularizer.first, None)) if problem.free else (0.0, slice(0, 0))
-    centre = (problem.origin if start is None else start.w).reshape(-1)[last].copy()
+    centred = problem.replace(regularizer=problem.regularizer.with_l2_on_free()) if problem.free else problem
+    strength, intercept = (centred.regularizer.pull, slice(centred.regularizer.first, None)) if problem.free else (0.0, slice(0, 0))
+    centre = (problem.origin if start is None else start.w).reshape(-1)[intercept].copy()
     v = problem.adjoint(alpha).reshape(-1)
-    v[last] += pull * centre
-    w = weights_of(held.regularizer, v)
-    q = dual_curvatures(held)
-    run = sdca_vector_pass if problem.vector_valued else sdca_pass
+    v[intercept] += strength * centre
+    w = weights_of(centred.regularizer, v)
+    q = dual_curvatures(centred)
+    outputs = outputs_of(problem)
     passes, accesses = 0, 0
     while True:
         order = block_shuffled(problem.m, rng)
-        accesses += run(problem.design.rows, problem.y, problem.row_weights, problem.loss, w, alpha, q, order)
+        accesses += sdca_pass(problem.design.rows, problem.y, problem.row_weights, problem.loss, outputs, w, alpha, q, order)
         passes += 1
         if isinstance(w, Coupled):
             refresh(w)
         found = read_weights(w)
-        w.v[last] -= pull * centre
+        w.v[intercept] -= strength * centre
         yield Iterate(found.reshape(problem.shape), passes, accesses, alpha, w.v.reshape(problem.shape))
-        centre = found[last].copy()
-        w.v[last] += pull * centre
+        centre = found[intercept].copy()
+        w.v[intercept] += strength * centre
 
 
 def with_dual_step(problem: Problem) -> Problem:
     """The problem itself, or with the paper's step size rule for a loss that has no dual step of its own."""
-    if hasattr(problem.loss, "dual_step"):
-        return problem
-    rule = VectorStepRule if problem.vector_valued else StepRule
-    return problem.replace(loss=rule(problem.loss, 1.0 / problem.loss.smoothness()))
+    return problem if hasattr(problem.loss, "dual_step") else problem.replace(loss=with_step_rule(problem.loss))
 
 
 def dual_curvatures(problem: Problem) -> np.ndarray:

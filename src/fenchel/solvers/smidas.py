@@ -27,16 +27,16 @@ import numpy as np
 from fenchel.core.compiled import compiled, kernel, reassociated
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.numeric import TINY
+from fenchel.core.record import record
 from fenchel.core.validation import is_number
 from fenchel.problems.objective import Chunk
 from fenchel.problems.result import Iterate
-from fenchel.solvers._online.truncated_steps import ETA, TruncationRun
+from fenchel.solvers._online.truncated_steps import TruncatedStep, TruncationRun
 from fenchel.solvers.declaration import lasso, solver
 
-NORM, INVERSE, TOP = 1, 2, 3  # what ``now`` holds after η: ‖θ‖_p, one over it, and a bound on every |θ_j|
-NEGLIGIBLE = 2.0**-53  # what rounding takes from the largest weight
-FAINT = 1e-200  # a sum of powers below it has lost most of them to underflow
-WHOLE = 64  # whole p below it are computed by squaring
+NEGLIGIBLE = 2.0**-53  # weights below this share of ‖w‖ are smaller than the rounding error of the largest, and count as 0
+UNDERFLOWN = 1e-200  # a sum of powers below this has lost most of its terms to underflow
+LARGEST_WHOLE = 64  # powers with whole p below this are computed by squaring
 
 
 @compiled
@@ -82,63 +82,55 @@ class RealPower(NamedTuple):
 
 
 @compiled
-class MirrorDescent(NamedTuple):
-    """The player at θ."""
+class MirrorWeights(NamedTuple):
+    """w = f⁻¹(θ), from θ and its norm."""
 
-    l1: float
     power: Any
     v: np.ndarray  # θ
-    now: np.ndarray
+    state: Any  # ‖θ‖_p as norm, its inverse, and an upper bound on every |θ_j|
 
     def raw(self, j):
-        image = self.power.image(abs(self.v[j]) * self.now[INVERSE])
+        image = self.power.image(abs(self.v[j]) * self.state.inverse)
         return math.copysign(image if image > NEGLIGIBLE else 0.0, self.v[j])
 
     def factor(self):
-        return self.now[NORM]
+        return self.state.norm
 
     def shift(self, j, delta):
         self.v[j] += delta
-        self.now[TOP] = max(self.now[TOP], abs(self.v[j]))
+        self.state.bound = max(self.state.bound, abs(self.v[j]))
         return 0.0
 
     def settle(self, change):
         pass
 
-    def factors(self):
+    def has_common_factor(self):
         return False
 
-    def confined(self):
-        return False
+    def end_shifts(self):
+        pass
 
-    def size(self, i, slope):
-        return 0.0
-
-    def begin(self, G, P0, r):
-        return self.now[ETA]
-
-    def end(self):
-        self.shrink(self.now[ETA] * self.l1)
-        return False
-
-    def rest(self):
+    def end_step(self):
         pass
 
     def shrink(self, threshold):
         """θ ← soft(θ, threshold), and its norm."""
-        top = self.now[TOP]
+        scale = self.state.bound
         total = 0.0
-        if top > threshold:
-            total = self.sweep(threshold, 1.0 / max(top, TINY))
-            if total < FAINT:
-                top = self.largest()
-                total = self.sweep(0.0, 1.0 / max(top, TINY))
+        if scale > threshold:
+            total = self.sweep(threshold, 1.0 / max(scale, TINY))
+            if total < UNDERFLOWN:
+                scale = self.largest()
+                total = self.sweep(0.0, 1.0 / max(scale, TINY))
         else:
             self.v[:] = 0.0
-        norm = top * total ** (1.0 / self.power.p)
-        self.now[NORM] = norm
-        self.now[INVERSE] = 1.0 / norm if norm > 0.0 else 0.0
-        self.now[TOP] = norm  # no less than any |θ_j|, and no more than √e times the largest
+        norm = scale * total ** (1.0 / self.power.p)
+        self.state.norm = norm
+        self.state.inverse = 1.0 / norm if norm > 0.0 else 0.0
+        self.state.bound = norm  # no less than any |θ_j|, and no more than √e times the largest
+
+    def apply_deferred(self):
+        pass
 
     @reassociated
     def sweep(self, threshold, scale):
@@ -150,15 +142,15 @@ class MirrorDescent(NamedTuple):
         return total
 
     def largest(self):
-        top = 0.0
+        largest = 0.0
         for j in range(self.v.shape[0]):
-            top = max(top, abs(self.v[j]))
-        return top
+            largest = max(largest, abs(self.v[j]))
+        return largest
 
 
 @kernel
-def know_norm(player):
-    player.shrink(0.0)
+def compute_norm(weights):
+    weights.shrink(0.0)
 
 
 @solver("smidas", needs=(lasso,), online=True)
@@ -178,12 +170,12 @@ def smidas(
     sampling: str = "auto",
     predictor: str = "last",
 ) -> Iterator[Iterate]:
-    """Mirror descent with truncation: one row a step at O(features), sparse all along, any loss, lasso penalty.
+    """Mirror descent with truncation: one row a step at O(features), sparse at every step, any loss, lasso penalty.
 
     ``eta`` is the step size: a number, "auto" (the best of several on a sample of the rows), or that of the "theorem", from a bound
     ``norm`` on ‖w*‖₁ and the number of ``steps``, or of the "proposition", from ``K``. ``schedule`` "decreasing" halves it where
-    progress ends, as is done by default after eta="auto"; "constant" is what the theorems speak of, with ``predictor="random"``,
-    one of w_1, …, w_T (theirs begin at w_0 = 0).
+    progress ends, which is the default after eta="auto"; the theorems are about "constant" with ``predictor="random"``, one of
+    w_1, …, w_T (in the paper from w_0 = 0 on).
     """
     size = math.prod(problem.shape)
     order = checked_order(p, size)
@@ -194,17 +186,17 @@ def smidas(
 
     settings: dict[str, Any] = {"start": start, "rng": rng, "batch": batch, "sampling": sampling, "predictor": predictor}
     rules: dict[str, Any] = {"eta": eta, "schedule": schedule, "norm": norm, "steps": steps, "K": K}
-    first = partial(first_player, problem.regularizer.l1, order)
+    first = partial(first_rule, problem.regularizer.l1, order)
     yield from TruncationRun(problem, first, largest_entries, order, **rules, **settings)
 
 
-def first_player(l1: float, p: float, w: np.ndarray, eta: float) -> MirrorDescent:
-    """The player at rest at w."""
-    power = WholePower(int(p)) if p < WHOLE and p == int(p) else RealPower(p)
+def first_rule(l1: float, p: float, w: np.ndarray, eta: float) -> TruncatedStep:
+    """The update rule at w."""
+    power = WholePower(int(p)) if p < LARGEST_WHOLE and p == int(p) else RealPower(p)
     theta = mirrored(w.reshape(-1), p)
-    player = MirrorDescent(l1, power, theta, np.array([eta, 0.0, 0.0, np.abs(theta).max()]))
-    know_norm(player)
-    return player
+    weights = MirrorWeights(power, theta, record(norm=0.0, inverse=0.0, bound=np.abs(theta).max()))
+    compute_norm(weights)
+    return TruncatedStep(weights, l1, record(eta=eta))
 
 
 def mirrored(w: np.ndarray, p: float) -> np.ndarray:

@@ -6,9 +6,9 @@ Tewari, *Stochastic methods for l1-regularized loss minimization*, JMLR 2011, th
     w ← 0;   for t = 1, 2, …:   draw k rows A_t;   w ← w − η∂g_t(w),  g_t the mean loss on A_t
                                 w_j ← sign(w_j)·max(0, |w_j| − ησ) for all j
 
-A weight that no row touches is only shrunk, and c shrinkings are one by cησ: a coordinate keeps how many it has had, the
-rest are made up for when it is read. So a step costs O(dk), and what is owed is a difference of whole numbers times ησ: no
-sum is kept that could drift. η and what is proven about it: :mod:`fenchel.solvers._online.step_size`, with p = 2.
+A weight that no row touches is only shrunk, and c shrinkings are one by cησ: a coordinate counts how many it has had, and the
+others are deferred until it is read. So a step costs O(dk), and what is deferred is a difference of whole numbers times ησ:
+there is no sum that could drift. η and what is proven about it: :mod:`fenchel.solvers._online.step_size`, with p = 2.
 """
 
 from __future__ import annotations
@@ -21,58 +21,53 @@ import numpy as np
 
 from fenchel.core.compiled import compiled
 from fenchel.core.numeric import soft_threshold
+from fenchel.core.record import record
 from fenchel.problems.objective import Chunk
 from fenchel.problems.result import Iterate
-from fenchel.solvers._online.truncated_steps import ETA, TruncationRun
+from fenchel.solvers._online.truncated_steps import TruncatedStep, TruncationRun
 from fenchel.solvers.declaration import lasso, solver
-
-ROUNDS = 1  # what ``now`` holds after η: how often w has been shrunk
 
 
 @compiled
-class TruncatedGradient(NamedTuple):
-    """The player at w, every coordinate as its last visit left it."""
+class TruncatedWeights(NamedTuple):
+    """w, where each coordinate has been shrunk only as often as at its last visit."""
 
-    l1: float
     v: np.ndarray
-    shrunk: np.ndarray  # how many shrinkings each has had
-    now: np.ndarray
+    shrunk: np.ndarray  # how many shrinkings each coordinate has had
+    state: Any  # how many there were, and their threshold
 
     def raw(self, j):
-        return soft_threshold(self.v[j], (self.now[ROUNDS] - self.shrunk[j]) * (self.now[ETA] * self.l1))
+        return soft_threshold(self.v[j], (self.state.count - self.shrunk[j]) * self.state.threshold)
 
     def factor(self):
         return 1.0
 
     def shift(self, j, delta):
         self.v[j] = self.raw(j) + delta
-        self.shrunk[j] = self.now[ROUNDS]
+        self.shrunk[j] = self.state.count
         return 0.0
 
     def settle(self, change):
         pass
 
-    def factors(self):
+    def has_common_factor(self):
         return False
 
-    def confined(self):
-        return False
+    def end_shifts(self):
+        pass
 
-    def size(self, i, slope):
-        return 0.0
+    def end_step(self):
+        pass
 
-    def begin(self, G, P0, r):
-        return self.now[ETA]
+    def shrink(self, threshold):
+        self.state.count += 1.0
+        self.state.threshold = threshold
 
-    def end(self):
-        self.now[ROUNDS] += 1.0
-        return False
-
-    def rest(self):
+    def apply_deferred(self):
         for j in range(self.v.shape[0]):
             self.v[j] = self.raw(j)
             self.shrunk[j] = 0.0
-        self.now[ROUNDS] = 0.0
+        self.state.count = 0.0
 
 
 @solver("truncgrad", needs=(lasso,), online=True)
@@ -95,8 +90,8 @@ def truncgrad(
 
     ``eta`` is the step size: a number, "auto" (the best of several on a sample of the rows), or that of the "theorem", from a bound
     ``norm`` on ‖w*‖₂ and the number of ``steps``, or of the "proposition", from ``K``. ``schedule`` "decreasing" halves it where
-    progress ends, as is done by default after eta="auto"; "constant" is what the theorems speak of, with ``predictor="random"``,
-    one of w_1, …, w_T (theirs begin at w_0 = 0).
+    progress ends, which is the default after eta="auto"; the theorems are about "constant" with ``predictor="random"``, one of
+    w_1, …, w_T (in the paper from w_0 = 0 on).
     """
 
     def lengths(chunk: Chunk) -> np.ndarray:
@@ -104,9 +99,10 @@ def truncgrad(
 
     settings: dict[str, Any] = {"start": start, "rng": rng, "batch": batch, "sampling": sampling, "predictor": predictor}
     rules: dict[str, Any] = {"eta": eta, "schedule": schedule, "norm": norm, "steps": steps, "K": K}
-    yield from TruncationRun(problem, partial(first_player, problem.regularizer.l1), lengths, 2.0, **rules, **settings)
+    yield from TruncationRun(problem, partial(first_rule, problem.regularizer.l1), lengths, 2.0, **rules, **settings)
 
 
-def first_player(l1: float, w: np.ndarray, eta: float) -> TruncatedGradient:
-    """The player at rest at w."""
-    return TruncatedGradient(l1, w.reshape(-1).copy(), np.zeros(w.size), np.array([eta, 0.0]))
+def first_rule(l1: float, w: np.ndarray, eta: float) -> TruncatedStep:
+    """The update rule at w."""
+    weights = TruncatedWeights(w.reshape(-1).copy(), np.zeros(w.size), record(count=0.0, threshold=0.0))
+    return TruncatedStep(weights, l1, record(eta=eta))

@@ -1,4 +1,4 @@
-"""Outputs with structure: models that decode them, and the problem of learning to
+"""Structured prediction: models of structured outputs, and the problem of learning their weights
 
 >>> import numpy as np, fenchel as fl
 >>> X, Y = np.eye(3), ["a", "b", "a"]

@@ -1,8 +1,8 @@
 """Multiclass classification as a structured model: y is one of K classes, and ψ(x, y) is x in the block of weights of class y
 
 K. Crammer and Y. Singer, *On the algorithmic implementation of multiclass kernel-based vector machines*, JMLR 2001 (margin), and
-multinomial logistic regression (likelihood). The same problems as ``fenchel.Problem`` with ``MulticlassHinge`` and ``Softmax``, with any
-loss between classes in place of 0 and 1, and the shortest example of what a model has to bring.
+multinomial logistic regression (likelihood). These are the problems of ``fenchel.Problem`` with ``MulticlassHinge`` and ``Softmax``,
+generalised to any costs between classes instead of 0 and 1. This is the shortest example of a structured model.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class MulticlassExamples(NamedTuple):
 
     rows: Any
     label: np.ndarray
-    costs: np.ndarray  # Δ, a row for each true class
+    costs: np.ndarray  # Δ, one row per true class
 
     def count(self):  # type: ignore[override]
         return self.label.shape[0]
@@ -44,7 +44,7 @@ class MulticlassExamples(NamedTuple):
         z = np.empty(self.costs.shape[0])
         self.rows.dots(i, plain(w), z)
         best = -math.inf
-        y[0] = 0  # also where no score is a number
+        y[0] = 0  # a valid class even if all scores are NaN
         for k in range(z.shape[0]):
             score = scale * z[k] + cost * self.costs[self.label[i], k]
             if score > best:
@@ -88,8 +88,8 @@ class Multiclass(StructuredModel):
     """One of K classes for each row of X.
 
     Args:
-        costs: Δ, a matrix with a row for each true class and a column for each predicted one; 1 off the diagonal by default.
-        classes: the classes in the order of the rows of ``costs``; those that occur in training, sorted, by default.
+        costs: Δ, a matrix with a row per true class and a column per predicted class; by default 1 off the diagonal.
+        classes: the classes in the order of the rows of ``costs``; by default those that occur in training, sorted.
 
     >>> model = Multiclass().fitted(np.eye(3), ["a", "b", "a"])
     >>> model.classes, model.n
@@ -103,12 +103,10 @@ class Multiclass(StructuredModel):
     losses: ClassVar[tuple[str, ...]] = (MARGIN, LIKELIHOOD)
 
     def fitted(self, X: Any, Y: Any) -> Multiclass:
-        """The same model with the classes that occur and as many features as X has columns."""
+        """The model with the classes in Y and the number of features of X filled in."""
         classes = self.classes or distinct_classes(Y)
         if len(classes) < 2:
-            raise InputError(
-                f"Y holds {len(classes)} classes, {', '.join(map(repr, classes)) or 'none at all'}: there must be at least two."
-            )
+            raise InputError(f"Y contains {len(classes)} classes ({', '.join(map(repr, classes)) or 'none'}): at least two are needed.")
         checked_costs(self.costs, len(classes))
         return replace(self, classes=classes, features=self.features or Design(X).n)
 
@@ -118,21 +116,21 @@ class Multiclass(StructuredModel):
         return self.features * len(self.classes)
 
     def examples(self, X: Any, Y: Any = None) -> MulticlassExamples:
-        """The rows as kernels take them."""
+        """The examples in the form that kernels use."""
         design = Design(X)
         if design.n != self.features:
-            raise InputError(f"X has {design.n} columns, and the model was made for {self.features}.")
-        label = np.zeros(design.m, dtype=np.int64) if Y is None else self._numbers(Y, design.m)
+            raise InputError(f"X has {design.n} columns, but the model was fitted with {self.features}.")
+        label = np.zeros(design.m, dtype=np.int64) if Y is None else self._encoded(Y, design.m)
         return MulticlassExamples(design.rows, label, checked_costs(self.costs, len(self.classes)))
 
-    def _numbers(self, Y: Any, m: int) -> np.ndarray:
+    def _encoded(self, Y: Any, m: int) -> np.ndarray:
         values = np.asarray(Y)
         if values.shape != (m,):
-            raise InputError(f"Y has shape {values.shape} for the {m} rows of X: give one class for each.")
+            raise InputError(f"Y has shape {values.shape} for the {m} rows of X: give one class per row.")
         number = {name: k for k, name in enumerate(self.classes)}
         wrong = next((i for i, name in enumerate(values.tolist()) if name not in number), None)
         if wrong is not None:
-            raise InputError(f"Y[{wrong}] is {values.tolist()[wrong]!r}, which is none of the model's {len(number)} classes.")
+            raise InputError(f"Y[{wrong}] is {values.tolist()[wrong]!r}, which is not one of the model's {len(number)} classes.")
         return np.array([number[name] for name in values.tolist()], dtype=np.int64)
 
     def output(self, examples: Any, i: int, y: np.ndarray) -> Any:
@@ -140,21 +138,21 @@ class Multiclass(StructuredModel):
         return self.classes[int(y[0])]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """The model as JSON values."""
         costs = None if self.costs is None else np.asarray(self.costs).tolist()
         return {"costs": costs, "classes": list(self.classes), "features": self.features}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Multiclass:
-        """The model of which ``to_json`` made these values; what they could not have come from is refused."""
+        """The inverse of ``to_json``; invalid values raise an InputError."""
         if not isinstance(data, dict) or set(data) != {"costs", "classes", "features"}:
-            raise InputError("A multiclass model is described by costs, classes and features, and nothing else.")
+            raise InputError("A multiclass model is described by exactly costs, classes and features.")
         classes, features = data["classes"], data["features"]
         if type(features) is not int or not 0 <= features < 2**40 or not isinstance(classes, list):
-            raise InputError("The features of a multiclass model are a whole number, and its classes a list.")
+            raise InputError("The features of a multiclass model must be a whole number, and its classes a list.")
         plain = all(isinstance(name, (str, int, float)) for name in classes)
         if classes and not (plain and len(set(map(str, classes))) == len(classes) >= 2):
-            raise InputError("The classes of a multiclass model are two or more different names or numbers.")
+            raise InputError("The classes of a multiclass model must be two or more distinct names or numbers.")
         if classes:
             checked_costs(data["costs"], len(classes))
         return cls(data["costs"], tuple(classes), features)
@@ -165,11 +163,11 @@ def distinct_classes(Y: Any) -> tuple[Any, ...]:
     try:
         return tuple(np.unique(np.asarray(Y)).tolist())
     except TypeError:
-        raise InputError("Y holds classes of several types, which have no order: make them all strings, or all numbers.") from None
+        raise InputError("Y contains classes of several types, which cannot be sorted: make them all strings, or all numbers.") from None
 
 
 def checked_costs(costs: Any, K: int) -> np.ndarray:
-    """Δ as a matrix: nothing for being right, nothing negative for being wrong."""
+    """Δ as a matrix: zero on the diagonal, non-negative elsewhere."""
     if costs is None:
         return 1.0 - np.eye(K)
     try:
@@ -177,7 +175,7 @@ def checked_costs(costs: Any, K: int) -> np.ndarray:
     except (TypeError, ValueError):
         raise InputError(Argument("costs", costs), ": give a matrix of numbers.") from None
     if matrix.shape != (K, K):
-        raise InputError(f"costs has shape {matrix.shape}, and there are {K} classes: give a row and a column for each.")
+        raise InputError(f"costs has shape {matrix.shape}, but there are {K} classes: give a row and a column for each.")
     if not (np.isfinite(matrix).all() and (matrix >= 0.0).all() and (np.diag(matrix) == 0.0).all()):
-        raise InputError("costs must be finite, 0 on the diagonal and nowhere negative.")
+        raise InputError("costs must be finite and non-negative, with zeros on the diagonal.")
     return matrix

@@ -1,12 +1,12 @@
-"""min_w P(w) = (1/m) Σ_i s_i·ℓ_i(w) + Ω(w) for outputs with structure
+"""min_w P(w) = (1/m) Σ_i s_i·ℓ_i(w) + Ω(w) for structured outputs
 
     loss="margin"       ℓ_i(w) = max_y [Δ(y, y_i) + <w, ψ(x_i, y) − ψ(x_i, y_i)>]        (Tsochantaridis, Joachims, Hofmann & Altun,
                         *Large margin methods for structured and interdependent output variables*, JMLR 2005: margin rescaling)
     loss="likelihood"   ℓ_i(w) = log Σ_y exp<w, ψ(x_i, y)> − <w, ψ(x_i, y_i)>             (Lafferty, McCallum & Pereira, *Conditional
                         random fields*, ICML 2001)
 
-Both are convex and nowhere negative, and the model's decoder gives value and subgradient of either. A plane under the mean loss,
-ℓ(w') ≥ b + <a, w'>, with any c in [0, 1] gives a lower bound on the smallest objective, for 0 is a plane under it too:
+Both are convex and non-negative, and the model's decoder computes their values and subgradients. A cutting plane of the mean loss,
+ℓ(w') ≥ b + <a, w'>, scaled by any c in [0, 1] (0 is a cutting plane too), gives a lower bound on the smallest objective:
 
     min P ≥ c·b − Ω*(−c·a)
 """
@@ -29,25 +29,25 @@ from fenchel.problems.labels import checked_sample_weights
 from fenchel.problems.objective import Chunk, Objective, row_orders
 from fenchel.problems.parts import checked_part
 from fenchel.regularizers import regularizers
-from fenchel.structured.oracle import decode_all, loss_and_slope, measured, split_by_work
+from fenchel.structured.oracle import decode_all, loss_and_subgradient, measure, split_by_work
 from fenchel.structured.structured_model import MARGIN, StructuredModel
 from fenchel.structured.training_losses import LOSSES, Likelihood, norms_at_zero
 
 
-class Answer(NamedTuple):
-    """What decoding every example under weights w gives: the mean loss and a subgradient of it."""
+class LossAtPoint(NamedTuple):
+    """The mean loss at weights w and a subgradient of it, from decoding every example."""
 
     w: np.ndarray
     loss: float
-    slope: np.ndarray
+    subgradient: np.ndarray
 
 
 class Problem(Objective):
-    """A structured model on examples, with a loss and a regularizer: everything a solver asks about, and nothing it does.
+    """A structured model on examples, with a loss and a regularizer: everything that solvers need to know about the problem.
 
-    ``X`` and ``Y`` are inputs and outputs in the model's own terms, ``loss`` is ``"margin"`` or ``"likelihood"``. What solvers need that
-    multiply rows is not here: ``bundle``, ``proximal-bundle``, ``block-frank-wolfe`` and the subgradient methods take a margin,
-    ``lbfgs``, ``fista`` and the subgradient methods a likelihood. Examples are decoded in parallel threads.
+    ``X`` and ``Y`` are inputs and outputs in the format of the model, ``loss`` is ``"margin"`` or ``"likelihood"``. The solvers are
+    ``bundle``, ``proximal-bundle``, ``block-frank-wolfe`` and the subgradient methods for a margin, ``lbfgs``, ``fista`` and the
+    subgradient methods for a likelihood. Examples are decoded in parallel threads.
 
     >>> import fenchel as fl
     >>> X, Y = np.eye(3), ["a", "b", "a"]
@@ -62,22 +62,22 @@ class Problem(Objective):
     structured = True
     outputs = 1
     intercept = 0.0
-    smoothness = math.inf  # not known
+    smoothness = math.inf  # unknown
 
     def __init__(self, model: StructuredModel, X: Any, Y: Any, regularizer: Any, loss: str = MARGIN, *, sample_weight: Any = None) -> None:
         if not isinstance(model, StructuredModel):
-            raise InputTypeError(f"model is a {type(model).__name__}, which is no structured model: give one, such as structured.Chain().")
+            raise InputTypeError(f"model is a {type(model).__name__}, not a structured model: give one, such as structured.Chain().")
         checked_choice("loss", loss, LOSSES)
         if loss not in model.losses:
-            raise InputError(f"{type(model).__name__} has no {loss}: it offers {' and '.join(model.losses)}.")
+            raise InputError(f"{type(model).__name__} does not support the loss {loss!r}: use {' or '.join(map(repr, model.losses))}.")
         self.regularizer = checked_part(regularizer, "regularizer", ("separable",), regularizers())
         self.loss, self.labels = LOSSES[loss], "structure"
         self.model, self.examples = model.prepared(X, Y)
         self.m, self.n = int(self.examples.count()), self.model.n
         if self.m == 0:
-            raise InputError("There are no examples to learn from.")
+            raise InputError("There are no examples: give at least one.")
         self._check_bounds()
-        self.work, _, self.part_sizes = measured(self.examples)
+        self.work, _, self.part_sizes = measure(self.examples)
         self.row_weights = checked_sample_weights(sample_weight, self.m) / self.m  # s_i / m
         self.threads = available_threads()
         self.memo: dict[str, Any] = {}
@@ -89,64 +89,64 @@ class Problem(Objective):
 
     @property
     def likelihood(self) -> bool:
-        """Whether the loss is the likelihood, and not the margin."""
+        """Whether the loss is the likelihood rather than the margin."""
         return isinstance(self.loss, Likelihood)
 
     @property
     def entries(self) -> int:
-        """Examples: what a pass reads."""
+        """The number of examples read in one pass."""
         return self.m
 
-    # ---- what solvers ask for ----
+    # ---- losses, gradients and bounds ----
 
-    def predict(self, w: np.ndarray) -> Answer:
-        """Decode every example under w: the mean loss with its subgradient, from which all else follows."""
+    def predict(self, w: np.ndarray) -> LossAtPoint:
+        """Decode every example under w: the mean loss and its subgradient."""
         w = np.ascontiguousarray(self._as_weights(w))
         if w.any():
-            return self._answer(w)
-        if "at zero" not in self.memo:  # where every run begins
-            self.memo["at zero"] = self._answer(w)
+            return self._evaluate(w)
+        if "at zero" not in self.memo:  # cached, because every run starts at w = 0
+            self.memo["at zero"] = self._evaluate(w)
         return self.memo["at zero"]
 
-    def _answer(self, w: np.ndarray) -> Answer:
-        loss, slope = loss_and_slope(self.examples, self.loss, self.row_weights, self.split_by_threads, w)
-        return Answer(w.copy(), loss, slope)
+    def _evaluate(self, w: np.ndarray) -> LossAtPoint:
+        loss, subgradient = loss_and_subgradient(self.examples, self.loss, self.row_weights, self.split_by_threads, w)
+        return LossAtPoint(w.copy(), loss, subgradient)
 
     @cached_property
     def split_by_threads(self) -> list[np.ndarray]:
         """The examples of each thread."""
         return split_by_work(self.work, self.threads)
 
-    def between(self, w: np.ndarray, z: Answer, z_old: Answer, beta: float) -> Answer:
-        """The answer at w; the loss is not linear in the weights, so that it is not to be had from two others."""
+    def between(self, w: np.ndarray, z: LossAtPoint, z_old: LossAtPoint, beta: float) -> LossAtPoint:
+        """The loss at w; it is not linear in the weights, so it cannot be interpolated between ``z`` and ``z_old``."""
         return self.predict(w) if beta else z
 
-    def mean_loss(self, z: Answer) -> float:
+    def mean_loss(self, z: LossAtPoint) -> float:
         """(1/m) Σ s_i·ℓ_i(w)"""
         return z.loss
 
-    def loss_gradient(self, z: Answer) -> tuple[None, np.ndarray]:
-        """v = −∇(mean loss); the dual point behind it, a mixture of outputs for each example, is not kept."""
-        return None, -z.slope
+    def loss_gradient(self, z: LossAtPoint) -> tuple[None, np.ndarray]:
+        """v = −∇(mean loss); the corresponding dual point, a mixture of outputs for each example, is not stored."""
+        return None, -z.subgradient
 
-    def objective(self, w: np.ndarray, z: Answer | None = None) -> float:
-        """P(w); z what ``predict`` answered, if it is known already."""
+    def objective(self, w: np.ndarray, z: LossAtPoint | None = None) -> float:
+        """P(w); ``z`` is the result of ``predict``, if already known."""
         return (self.predict(w) if z is None else z).loss + self.penalty(w)
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
-        """∇P(w) where P is smooth; otherwise one subgradient."""
-        return self.penalty_gradient(self._as_weights(w)) + self.predict(w).slope
+        """∇P(w) if P is smooth, otherwise a subgradient."""
+        return self.penalty_gradient(self._as_weights(w)) + self.predict(w).subgradient
 
     def lower_bound(
-        self, alpha: None, v: np.ndarray, objective: float = math.inf, z: Answer | None = None, wanted: float = math.inf
+        self, alpha: None, v: np.ndarray, objective: float = math.inf, z: LossAtPoint | None = None, wanted: float = math.inf
     ) -> float:
-        """What the plane that ``predict`` found proves of the smallest objective."""
+        """The lower bound on the smallest objective from the cutting plane found by ``predict``."""
         if z is None:
-            raise InputError("A bound comes from a plane under the mean loss: give z = problem.predict(w).")
-        return self.bound_of_plane(z.loss - float(z.slope @ z.w), z.slope, objective, wanted)
+            raise InputError("The bound needs a cutting plane of the mean loss: give z = problem.predict(w).")
+        return self.bound_of_plane(z.loss - float(z.subgradient @ z.w), z.subgradient, objective, wanted)
 
     def bound_of_plane(self, b: float, a: np.ndarray, objective: float = math.inf, wanted: float = math.inf) -> float:
-        """max over 0 ≤ c ≤ 1 of c·b − Ω*(−c·a): the smallest objective, at least, where ℓ(w) ≥ b + <a, w> and ℓ ≥ 0."""
+        """max over 0 ≤ c ≤ 1 of c·b − Ω*(−c·a): a lower bound on the smallest objective if ℓ(w) ≥ b + <a, w> and ℓ ≥ 0."""
         found = self.best_scaled(lambda c: c * b - self.penalty_conjugate(-c * a, objective), -a, objective, wanted)
         return max(found, -self.penalty_conjugate(np.zeros(self.n)))
 
@@ -154,23 +154,23 @@ class Problem(Objective):
         """An upper bound on P(w) − min P, from w alone."""
         z = self.predict(w)
         objective = self.objective(w, z)
-        return max(0.0, objective - self.lower_bound(None, -z.slope, objective, z))
+        return max(0.0, objective - self.lower_bound(None, -z.subgradient, objective, z))
 
     def is_dual_point(self, alpha: Any) -> bool:
-        """Never: solvers that have one keep it to themselves, for no mixture of outputs can be told from other numbers."""
+        """Always False: the dual points of solvers are internal to them, and a mixture of outputs cannot be validated."""
         return False
 
     # ---- one example at a time ----
 
     def chunks(self, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[Chunk]:
-        """The examples in the order that ``sampling`` names, pass after pass without end."""
+        """The examples in the order given by ``sampling``, in endless passes."""
         s, none = self.m * self.row_weights, np.zeros(0)
         for order, passes in row_orders(self.m, sampling, rng, batch):
             yield Chunk(self.examples, none, s, order, passes)
 
     @cached_property
     def at_zero(self) -> tuple[float, float]:
-        """The means of ℓ_i(0) and of the length of its subgradient."""
+        """The means of ℓ_i(0) and of the norm of its subgradient."""
         return self.loss_at_zero, float(self.row_norms @ self.row_weights)
 
     @property
@@ -180,27 +180,27 @@ class Problem(Objective):
 
     @cached_property
     def row_norms(self) -> np.ndarray:
-        """The length of a subgradient of every example's loss at w = 0."""
+        """The norm of a subgradient of each example's loss at w = 0."""
         return norms_at_zero(self.examples, self.loss, self.n)
 
     # ---- predictions ----
 
     def decode(self, w: np.ndarray, X: Any = None) -> list[Any]:
-        """The best output for every input under w, in the model's own terms; for the problem's own inputs without ``X``."""
+        """The best output for every input under w, in the format of the model; without ``X``, for the problem's own inputs."""
         examples = self.examples if X is None else self.model.examples(X)
         ys = decode_all(examples, np.ascontiguousarray(self._as_weights(w)), self.threads)
         return [self.model.output(examples, i, y) for i, y in enumerate(ys)]
 
-    # ---- the same problem, changed ----
+    # ---- modified copies ----
 
     def replace(self, *, regularizer: Any = None) -> Problem:
-        """The same examples under another regularizer."""
+        """The same problem with another regularizer."""
         changed = self._changed(regularizer=self.regularizer if regularizer is None else regularizer, token=uuid.uuid4().hex)
         changed._check_bounds()
         return changed
 
     def with_threads(self, threads: int | None) -> Problem:
-        """The same problem with another number of threads to decode with."""
+        """The same problem with another number of decoding threads."""
         return self if threads is None or threads == self.threads else self._changed(threads=int(threads))
 
     def _changed(self, **changes: Any) -> Problem:

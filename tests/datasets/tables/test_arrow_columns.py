@@ -1,4 +1,4 @@
-"""Columns of text that are nearly all numbers."""
+"""Text columns most of whose values are numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_number(text):
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from(["1", "-2.5", "3e4", "oops", "n/a!", "inf", None]), min_size=1, max_size=12), st.integers(1, 5))
-def test_a_column_that_is_nearly_all_numbers_is_told_of(texts, size):
+def test_text_columns_with_mostly_numbers_are_detected(texts, size):
     chunks = [pa.array(texts[k : k + size], pa.string()) for k in range(0, len(texts), size)]
     found = arrow_columns.mixture(pa.chunked_array(chunks))
     held = [text for text in texts if text is not None]

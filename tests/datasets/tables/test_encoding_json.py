@@ -1,4 +1,4 @@
-"""Encodings as JSON: what is written comes back, and anything else is refused in a sentence."""
+"""Encodings as JSON: a round trip restores them, and any other text is refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ some_columns = st.lists(
 
 
 @given(some_columns, st.none() | st.builds(Column, names, st.sampled_from(["number", "category"])), st.none() | names)
-def test_json_goes_round(chosen, target, weight):
+def test_a_round_trip_through_json_restores_the_encoding(chosen, target, weight):
     encoding = Encoding(chosen, target, weight)
     assert Encoding.from_json(encoding.to_json()) == encoding
     assert Encoding.from_json(encoding.to_json().encode("utf-8", "surrogatepass")) == encoding
@@ -58,12 +58,12 @@ GOOD = json.loads(Encoding((Column("a", "category", ("x", "y")), Column("b", "nu
         {"more": 1},
     ],
 )
-def test_hostile_json_is_refused_in_a_sentence(change):
-    with pytest.raises(ValueError, match=r"^This is not an encoding of fenchel's: .*\.$"):
+def test_invalid_encodings_are_refused_in_one_sentence(change):
+    with pytest.raises(ValueError, match=r"^This is not an encoding written by fenchel: .*\.$"):
         Encoding.from_json(json.dumps({**GOOD, **change}))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "[" * 100_000, "1" * 10_000, b"\xff", "null"])
-def test_text_that_is_no_json_is_refused(text):
-    with pytest.raises(ValueError, match=r"^This is not an encoding of fenchel's: .*\.$"):
+def test_text_that_is_not_json_is_refused(text):
+    with pytest.raises(ValueError, match=r"^This is not an encoding written by fenchel: .*\.$"):
         Encoding.from_json(text)

@@ -1,4 +1,4 @@
-"""Tables in files: text packed or not, Parquet, and what is wrong with them in a sentence."""
+"""Tables in files: plain and compressed text, Parquet, and error messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.datasets.cars import CAR_NAMES, CAR_ROWS, CARS, categorical, dense
 
 @pytest.mark.parametrize("text", ["a;b;y\n1,5;2,5;1\n2,5;3,5;0\n", "a;b;y\n1.5;2;1\n2.5;3;0\n"])
 @pytest.mark.parametrize("name", ["table.csv", "table.csv.gz"])
-def test_a_table_with_semicolons_is_read_with_them(tmp_path, text, name):
+def test_semicolons_are_recognised_as_separators(tmp_path, text, name):
     path = tmp_path / name
     path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
     data = read(path)
@@ -27,7 +27,7 @@ def test_a_table_with_semicolons_is_read_with_them(tmp_path, text, name):
     assert data.y.tolist() == [1.0, 0.0]
 
 
-def test_a_parquet_table_with_a_name_twice_is_refused_by_that_name(tmp_path):
+def test_a_parquet_table_with_a_repeated_column_name_is_refused(tmp_path):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.Table.from_arrays([pa.array([1, 2])] * 3, ["a", "a", "y"]), tmp_path / "twice.parquet")
     with pytest.raises(ValueError, match="Two columns are called 'a'"):
@@ -42,7 +42,7 @@ PACKED = [("cars.csv", bytes), ("cars.csv.gz", gzip.compress), ("cars.csv.xz", l
 
 
 @pytest.mark.parametrize(("name", "packed"), PACKED)
-def test_text_tables_are_read_packed_or_not(tmp_path, name, packed):
+def test_text_tables_may_be_compressed(tmp_path, name, packed):
     (tmp_path / name).write_bytes(packed(CARS.encode()))
     data = fl.datasets.read(tmp_path / name)
     np.testing.assert_array_equal(dense(data.X), CAR_ROWS)
@@ -55,21 +55,21 @@ def test_parquet_is_read_without_the_index_of_pandas(tmp_path):
     np.testing.assert_array_equal(dense(fl.datasets.read(tmp_path / "cars.pq").X), CAR_ROWS)
 
 
-def test_a_long_text_in_every_row_is_kept_once(tmp_path):
+def test_a_long_text_repeated_in_every_row_is_stored_once(tmp_path):
     long = "x" * 1_000_000
     table = pa.table({"t": pa.DictionaryArray.from_arrays(np.zeros(100_000, dtype=np.int32), [long]), "y": np.zeros(100_000)})
     pq.write_table(table, tmp_path / "a.parquet", store_schema=False)
     assert pq.read_schema(tmp_path / "a.parquet").field("t").type == pa.string()
-    data = fl.datasets.read(tmp_path / "a.parquet")  # 100 GB if spelt out
+    data = fl.datasets.read(tmp_path / "a.parquet")  # 100 GB if copied for every row
     assert data.X.shape == (100_000, 1)
-    with pytest.raises(ValueError, match="that is no class"):
+    with pytest.raises(ValueError, match="too long for a class"):
         fl.datasets.read(tmp_path / "a.parquet", target="t")
 
 
-def test_text_stays_text_though_the_next_file_looks_like_numbers(tmp_path):
+def test_a_text_column_stays_text_if_another_file_has_numbers_in_it(tmp_path):
     (tmp_path / "train.csv").write_text("zip,size,label\n0123,1,1\nA1,2,x\n0123,3,x\n")
     (tmp_path / "test.csv").write_text("zip,size,label\n0123,7,1\n")
-    with pytest.warns(UserWarning, match=r"'zip' is text, .* 2 of 3 values are numbers; the first that is not is 'A1', in row 2"):
+    with pytest.warns(UserWarning, match=r"'zip' is text .* 2 of 3 values are numbers; the first that is not is 'A1', in row 2"):
         train = fl.datasets.read(tmp_path / "train.csv")
     test = fl.datasets.read(tmp_path / "test.csv", encoding=train.encoding)
     np.testing.assert_array_equal(dense(test.X), [[1, 0, 7]])
@@ -108,13 +108,13 @@ def test_truncated_archives_are_refused(tmp_path):
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(CARS.encode() * 1)[:-12])
     (tmp_path / "b.csv.xz").write_bytes(lzma.compress(CARS.encode())[:-12])
     for name in ("a.csv.gz", "b.csv.xz"):
-        with pytest.raises(ValueError, match=rf"{name} can't be read as csv"):
+        with pytest.raises(ValueError, match=rf"{name} cannot be read as csv"):
             fl.datasets.read(tmp_path / name)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
 @pytest.mark.parametrize("numbers", [["1,5", "-2", "1,25e2"], ["1.5", "-2", "1.25e2"]])
-def test_semicolons_with_either_decimal_mark(ending, numbers, tmp_path):
+def test_semicolons_work_with_decimal_commas_and_points(ending, numbers, tmp_path):
     file = tmp_path / f"euro{ending}"
     rows = [f"{number};{word};{k}" for k, (number, word) in enumerate(zip(numbers, ["a, b", "c", "c"], strict=True))]
     text = "\n".join(["size;colour;y", *rows]).encode()
@@ -125,13 +125,13 @@ def test_semicolons_with_either_decimal_mark(ending, numbers, tmp_path):
     assert dense(fl.datasets.read(file, encoding=data.encoding).X).tolist() == dense(data.X).tolist()
 
 
-def test_a_bad_line_is_told_by_its_number_and_without_its_bytes(tmp_path):
+def test_a_bad_line_is_reported_by_number_without_unprintable_characters(tmp_path):
     file = tmp_path / "ragged.csv"
     file.write_text("a,b\n" + "1,2\n" * 500_000 + "1\x1b[31m,2,3\n" + "1,2.5\n" * 10)
-    with pytest.raises(ValueError, match=r"ragged\.csv, line 500002: 3 values, where the heading has 2") as told:
+    with pytest.raises(ValueError, match=r"ragged\.csv, line 500002: 3 values, and the heading has 2") as caught:
         fl.datasets.read(file, target="b")
-    assert str(told.value).isprintable()
+    assert str(caught.value).isprintable()
     file.write_bytes(bytes(np.random.default_rng(0).integers(0, 256, 3000, dtype=np.uint8)))
-    with pytest.raises(ValueError, match=r"ragged\.csv") as told:
+    with pytest.raises(ValueError, match=r"ragged\.csv") as caught:
         fl.datasets.read(file)
-    assert str(told.value).isprintable()
+    assert str(caught.value).isprintable()

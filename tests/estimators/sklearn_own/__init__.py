@@ -1,1 +1,1 @@
-"""scikit-learn's own tests, run against the estimators here that have its names; ``skips.py`` says which are left out, and why."""
+"""scikit-learn's own tests, run against fenchel's estimators of the same names; ``skips.py`` lists which are skipped, and why."""

@@ -1,4 +1,4 @@
-"""Which of scikit-learn's tests run here: those of our estimators, less the ones the table names, less repetitions."""
+"""Selects scikit-learn's tests: those that involve fenchel's estimators, without the skipped ones and repetitions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ MARKS = ("thread_unsafe", "no_check_spmatrix", "parallel_threads", "iterations")
 
 def pytest_configure(config):
     for name in MARKS:
-        config.addinivalue_line("markers", f"{name}: of scikit-learn's own runner of tests")
+        config.addinivalue_line("markers", f"{name}: used by scikit-learn's test runner")
 
 
 def pytest_collection_modifyitems(config, items):
-    # The items are those of the whole run, and modules elsewhere may have the name of one here.
+    # The items are those of the whole run, which may contain modules of the same names elsewhere.
     borrowed = [item for item in items if item.path.parent == FOLDER and item.path.stem in SKIPS and hasattr(item, "originalname")]
     others = [item for item in borrowed if not concerns_ours(item)]
     if others:
@@ -44,12 +44,12 @@ def params_of(item):
 
 
 def narrowness(item):
-    """The solvers that scikit-learn's tests skip least come first, so that a variant is not run under one that skips it."""
+    """The sort key that puts the solvers that scikit-learn's tests skip least first, so that every variant is run."""
     values = [value for value in params_of(item).values() if isinstance(value, str)]
     return 0 if "sparse_cg" in values or "auto" in values else 2 if "svd" in values else 1
 
 
 def concerns_ours(item):
-    """False for a test parametrised with estimators of which none is ours."""
+    """False for a test that is parametrised with estimators but with none of fenchel's."""
     found = list(estimators_in(list(params_of(item).values())))
     return not found or any(is_ours(value) for value in found)

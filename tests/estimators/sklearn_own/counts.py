@@ -1,4 +1,4 @@
-"""How many of scikit-learn's tests are run against our estimators, and how many are left out for which reason
+"""The numbers of scikit-learn's tests that are run against fenchel's estimators, and that are skipped for each reason
 
 python -m tests.estimators.sklearn_own.counts
 """
@@ -15,7 +15,7 @@ import pytest
 
 
 class Borrowed(NamedTuple):
-    """One test, parameters included; ``reason`` is None for one that is run."""
+    """One test with its parameters; ``reason`` is None if it is run."""
 
     module: str
     name: str
@@ -37,13 +37,13 @@ class Collector:
 
 
 def collected() -> list[Borrowed]:
-    """Every test of scikit-learn's that concerns our estimators."""
+    """All of scikit-learn's tests that involve fenchel's estimators."""
     collector = Collector()
     folder = Path(__file__).parent
     files = [str(file) for file in sorted(folder.glob("test_*.py")) if file.stem != "test_table"]
-    with contextlib.redirect_stdout(io.StringIO()) as told:
-        ended = pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *files], plugins=[collector])
-    assert ended == 0, told.getvalue()
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        status = pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *files], plugins=[collector])
+    assert status == 0, output.getvalue()
     return collector.tests
 
 

@@ -1,7 +1,7 @@
-"""Which of scikit-learn's tests are not run against our estimators, and why
+"""Which of scikit-learn's tests are not run against fenchel's estimators, and why
 
-A pattern is the name of a test, or one with its parameters in brackets; * stands for anything. A new release may add tests: what no
-pattern names is run.
+A pattern is the name of a test, optionally with its parameters in brackets; * matches anything. Tests that no pattern matches, such as
+those added by a new release, are run.
 """
 
 from __future__ import annotations
@@ -9,24 +9,23 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 WITHOUT_EFFECT = ("solver", "copy_X", "precompute", "selection", "dual", "lr", "learning_rate", "gcv_mode")
-REPEATED = "differs from a test that is run in the name of a solver, or in another parameter without effect here, and in nothing else"
+REPEATED = "differs from a test that is run only in the name of a solver, or in another parameter that has no effect here"
 
 INTERNAL = "tests scikit-learn's internals: a private function, a solver's state, a class variable"
 ARRAYS = "needs array libraries other than NumPy"
-SOLVER = "tests one of scikit-learn's solvers by its name (how it converges, what it refuses), which here means 'auto'"
-MESSAGE = "asserts the words of scikit-learn's error or warning; there is one here too, in words of its own"
-DEPRECATED = "tests the warnings of parameters that scikit-learn deprecates or would have set otherwise; here they work in silence"
+SOLVER = "tests one of scikit-learn's solvers by name (its convergence or its restrictions), which means 'auto' here"
+MESSAGE = "asserts the wording of scikit-learn's error or warning; fenchel's is worded differently"
+DEPRECATED = "tests warnings about parameters that scikit-learn deprecates or discourages; here they work without a warning"
 NO_EFFECT = "tests a parameter that has no effect here: learning_rate, power_t, early_stopping, average, precompute, copy_X, check_input"
 COUNTS = "counts scikit-learn's iterations, callbacks or steps; n_iter_ counts passes over the data here"
-DIGITS = "known difference: tol is a certified gap here, and the test asks for more digits of the weights than a gap of its tol leaves"
-UNSETTLED = "asserts what SGD's steps happen to give short of the minimum: a label in a tie, a score, the mark of a seed"
-MORE = "known difference: scikit-learn refuses what is solved here: hinge loss with l1, several outputs, any solver's combinations"
-LEAST_NORM = "known difference: without a penalty and with many minimisers, it need not be the one of least norm that is found"
-LEGACY = "asks for the shapes of attributes that scikit-learn gives up in LogisticRegressionCV; here they are the new ones"
-UNLIMITED = "known difference: tol=0 asks for as much as max_iter allows, and reaching that is nothing to warn of"
+DIGITS = "known difference: tol is a certified gap here, and the test needs more accurate weights than that gap guarantees"
+UNSETTLED = "asserts results of SGD before convergence: a label in a tie, a score, the effect of a seed"
+MORE = "known difference: scikit-learn refuses a combination that is supported here: hinge loss with l1, several outputs, any solver"
+LEAST_NORM = "known difference: without a penalty and with many minimisers, the result need not be the one of least norm"
+LEGACY = "needs the attribute shapes that scikit-learn deprecates in LogisticRegressionCV; here they are the new ones"
+UNLIMITED = "known difference: tol=0 means running for max_iter iterations, which gives no warning here"
 
 SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
-    "test_common": {REPEATED: ("test_model_pipeline_same_dense_and_sparse[csr_matrix-*CV-*]",)},
     "test_coordinate_descent": {
         NO_EFFECT: (
             "test_check_input_false",
@@ -197,7 +196,7 @@ SLOW = {
 
 
 def reason_to_skip(module: str, name: str) -> str | None:
-    """Why the test of that name, parameters included, is left out; None if it is run."""
+    """The reason to skip the test of this name, including its parameters; None if it is run."""
     for reason, patterns in SKIPS[module].items():
         if any(matches(name, pattern) for pattern in patterns):
             return reason
@@ -205,7 +204,7 @@ def reason_to_skip(module: str, name: str) -> str | None:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a pattern is for the test of that name.
+    """Whether a pattern matches the name of a test.
 
     >>> matches("test_a[x-l1]", "test_a"), matches("test_a[x-l1]", "test_a[*-l2]"), matches("test_ab", "test_a")
     (True, False, False)

@@ -1,4 +1,4 @@
-"""The table of tests left out is what it says: nothing in it is stale, most tests are run, and the docs list every reason."""
+"""The table of skipped tests: no pattern is stale, most tests are run, and the docs list every reason."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 from tests.estimators.sklearn_own.skips import REPEATED, SKIPS, SLOW, matches
 
 ROOT = Path(__file__).parents[3]
-LEAST = 500  # tests run; scikit-learn 1.9.1 has more that concern our estimators
+LEAST = 500  # a lower limit on the number of tests run; scikit-learn 1.9.1 has more that involve fenchel's estimators
 
 
 @pytest.fixture(scope="module")
 def tests():
-    """Module, name and reason of every test, from a process of its own, for a run of pytest inside pytest would share its state."""
+    """Module, name and reason of every test, from a separate process, because a nested pytest would share its state."""
     code = "import json; from tests.estimators.sklearn_own.counts import collected; print('\\n' + json.dumps(collected()))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -26,7 +26,7 @@ def tests():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", SKIPS)
-def test_every_pattern_names_a_test(tests, module):
+def test_every_pattern_matches_a_test(tests, module):
     names = [name for home, name, _ in tests if home == module]
     patterns = [*SLOW.get(module, ()), *(pattern for group in SKIPS[module].values() for pattern in group)]
     assert names

@@ -1,4 +1,4 @@
-"""Laws of the chain model: every answer of its compiled examples against all sequences of tags, written out."""
+"""The chain model, compared with the enumeration of all tag sequences."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def best_of(examples, i, w, scale, cost, y, d):
 
 
 @kernel
-def likelihood_of(examples, i, w, scale, d, slope):
+def likelihood_of(examples, i, w, scale, d, gradient):
     value = examples.expected(i, w, scale, d)
-    examples.add(i, 1.0, d, slope)
+    examples.add(i, 1.0, d, gradient)
     return value
 
 
@@ -70,19 +70,19 @@ def data(rng, strings, lengths=(1, 3, 0, 4), tags="abc"):
 
 
 def enumerated(model, X, Y, i, w):
-    """All outputs, Δ of each and the difference of its score to that of the truth."""
+    """All outputs, their Δ, and the differences of their scores to that of the truth."""
     outputs = list(itertools.product(model.tags, repeat=len(Y[i])))
     losses = np.array([sum(a != b for a, b in zip(y, Y[i], strict=True)) for y in outputs], dtype=float)
     return outputs, losses, np.array([score(model, X, i, y, w) for y in outputs]) - score(model, X, i, Y[i], w)
 
 
-@pytest.mark.slow  # it compiles kernels of its own, which are not kept
+@pytest.mark.slow  # it compiles its own kernels, which are not cached
 @pytest.mark.parametrize("options", OPTIONS)
 @given(
     seed=st.integers(0, 10**6), strings=st.booleans(), spread=st.sampled_from([0.0, 1.0, 30.0, 1000.0]), scale=st.sampled_from([1, -0.7])
 )
 @settings(max_examples=25, deadline=None)
-def test_answers_are_those_of_all_sequences_written_out(options, seed, strings, spread, scale):
+def test_decoding_and_losses_agree_with_enumeration(options, seed, strings, spread, scale):
     scale = float(scale)
     rng = np.random.default_rng(seed)
     X, Y = data(rng, strings, tags="abc" if seed % 2 else "abcd")
@@ -101,19 +101,19 @@ def test_answers_are_those_of_all_sequences_written_out(options, seed, strings, 
         top = scores.max()
         p = np.exp(scores - top)
         log_z = top + math.log(p.sum())
-        slope = np.zeros(model.n)
+        gradient = np.zeros(model.n)
         d[:] = np.nan
-        assert likelihood_of(examples, i, w, scale, d, Plain(slope)) == pytest.approx(log_z, rel=1e-11, abs=1e-11 * (1 + spread))
+        assert likelihood_of(examples, i, w, scale, d, Plain(gradient)) == pytest.approx(log_z, rel=1e-11, abs=1e-11 * (1 + spread))
         expected = sum(q * parts(model, y) for q, y in zip(p / p.sum(), outputs, strict=True)) - parts(model, Y[i])
         np.testing.assert_allclose(d, expected, atol=1e-10 * (1 + spread))
         basis = np.eye(model.n)
         direction = basis[rng.integers(model.n)]
         features = np.array([score(model, X, i, y, direction) for y in outputs]) - score(model, X, i, Y[i], direction)
-        assert slope @ direction == pytest.approx(features @ p / p.sum(), abs=1e-9 * (1 + spread))
+        assert gradient @ direction == pytest.approx(features @ p / p.sum(), abs=1e-9 * (1 + spread))
 
 
 def parts(model, y):
-    """Indicators of tags, and counts of neighbours if there are transitions."""
+    """Indicators of tags, and counts of neighbouring tags if there are transitions."""
     K, numbers = len(model.tags), [model.tags.index(tag) for tag in y]
     nodes, edges = np.zeros((len(y), K)), np.zeros((K, K))
     for t, k in enumerate(numbers):
@@ -129,13 +129,13 @@ def test_marginals_are_derivatives_of_the_log_partition():
     X, Y = data(rng, strings=False, lengths=(6,), tags="abcdefg")
     model = Chain().fitted(X, Y)
     examples = model.examples(X, Y)
-    w, d, slope = rng.normal(size=model.n), np.empty(examples.parts(0)), np.zeros(model.n)
-    likelihood_of(examples, 0, w, 1.0, d, Plain(slope))
+    w, d, gradient = rng.normal(size=model.n), np.empty(examples.parts(0)), np.zeros(model.n)
+    likelihood_of(examples, 0, w, 1.0, d, Plain(gradient))
     for j in range(model.n):
         step = np.zeros(model.n)
         step[j] = 1e-5
         above, below = (likelihood_of(examples, 0, w + s * step, 1.0, d, Plain(np.zeros(model.n))) for s in (1, -1))
-        assert slope[j] == pytest.approx((above - below) / 2e-5, abs=1e-8)
+        assert gradient[j] == pytest.approx((above - below) / 2e-5, abs=1e-8)
 
 
 @pytest.mark.slow
@@ -156,7 +156,7 @@ def test_marginals_of_long_sentences_under_extreme_transitions_sum_to_one(width)
     np.testing.assert_allclose(edges.sum(axis=1), nodes[:-1].sum(axis=0), atol=1e-7)
 
 
-def test_the_truth_has_no_loss_and_no_difference():
+def test_loss_and_difference_of_the_truth_are_zero():
     X, Y = data(np.random.default_rng(1), strings=True)
     model = Chain().fitted(X, Y)
     examples = model.examples(X, Y)
@@ -168,7 +168,7 @@ def test_the_truth_has_no_loss_and_no_difference():
 
 
 @pytest.mark.slow
-def test_dense_sparse_and_named_attributes_are_one_model():
+def test_dense_sparse_and_named_attributes_give_the_same_tags():
     rng = np.random.default_rng(2)
     X, Y = data(rng, strings=False)
     named = [[{f"{a}": value for a, value in enumerate(row) if value} for row in x] for x in X]
@@ -180,22 +180,22 @@ def test_dense_sparse_and_named_attributes_are_one_model():
     y = [np.empty(len(tags), dtype=np.int64) for tags in Y]
     for model, inputs, weights in ((dense, X, w), (dense, [sp.csr_matrix(x) for x in X], w), (text, named, w_text)):
         examples = model.examples(inputs)
-        for i, said in enumerate(y):
-            mine, d = np.empty_like(said), np.empty(examples.parts(i))
-            best_of(examples, i, weights, 1.0, 0.0, mine, d)
+        for i, expected in enumerate(y):
+            decoded, d = np.empty_like(expected), np.empty(examples.parts(i))
+            best_of(examples, i, weights, 1.0, 0.0, decoded, d)
             if model is dense and not sp.issparse(inputs[0]):
-                said[:] = mine
-            np.testing.assert_array_equal(mine, said)
+                expected[:] = decoded
+            np.testing.assert_array_equal(decoded, expected)
 
 
-def test_observed_pairs_are_those_of_the_data():
+def test_observed_pairs_are_those_that_occur_in_the_data():
     model = Chain(transitions="observed", ends=False).fitted([[["x", "y"], {"x": 2.0, "z": 0.0}], [["y"]]], [["A", "B"], ["B"]])
     names = model.named(np.zeros(model.n))
     assert set(names["emissions"]) == {("x", "A"), ("y", "A"), ("x", "B"), ("y", "B")}
     assert set(names["transitions"]) == {("A", "B")}
 
 
-def test_unknown_attributes_count_for_nothing_and_sets_have_an_order():
+def test_unknown_attributes_are_ignored_and_sets_are_sorted():
     model = Chain().fitted([[{"b", "a", "c"}, ["a"]]], [["A", "B"]])
     assert model.attributes == ("a", "b", "c")
     examples = model.examples([[["new"], {"a": True, "newer": 3}], []])
@@ -204,10 +204,10 @@ def test_unknown_attributes_count_for_nothing_and_sets_have_an_order():
     assert examples.sentences.tolist() == [0, 2, 2]
 
 
-def test_sentences_of_one_matrix():
-    with pytest.raises(ValueError, match="do not stand together"):
+def test_splitting_one_matrix_into_sentences():
+    with pytest.raises(ValueError, match="are not contiguous"):
         sentences(np.eye(3), [0, 1, 0], [0, 1, 0])
-    with pytest.raises(ValueError, match="one for each token"):
+    with pytest.raises(ValueError, match="one tag and one number per token"):
         sentences(np.eye(3), [0, 1], [0, 1, 0])
     assert sentences(np.zeros((0, 2)), [], []) == ([], [])
 
@@ -215,16 +215,16 @@ def test_sentences_of_one_matrix():
 @pytest.mark.parametrize(
     ("X", "Y", "words"),
     [
-        ([[["a"]], [["b"], ["c"]]], [["A"], ["B"]], "sentence 1 has 2 tokens and 1 tags"),
-        ([[["a"]]], [["A"], ["B"]], "1 sentences and tags for 2"),
+        ([[["a"]], [["b"], ["c"]]], [["A"], ["B"]], "sentence 1 has 2 tokens but 1 tags"),
+        ([[["a"]]], [["A"], ["B"]], "1 sentences but tags for 2"),
         ([[["a"], ["b"]]], [["A", 0.5]], r"sentence 0, token 1: the tag is 0.5"),
-        ([[["a"], ["b"]]], [["A", "A"]], "there must be two"),
-        ([], [], "none at all"),
+        ([[["a"], ["b"]]], [["A", "A"]], "at least 2"),
+        ([], [], "0 distinct tags \\(none\\)"),
         ([[["a"], "b"]], [["A", "B"]], "sentence 0, token 1 is 'b'"),
-        ([[["a"], [7]]], [["A", "B"]], "sentence 0, token 1: attribute 7 is no string"),
+        ([[["a"], [7]]], [["A", "B"]], "sentence 0, token 1: attribute 7 is not a string"),
         ([[["a"], {"b": math.nan}]], [["A", "B"]], "sentence 0, token 1: attribute 'b' is nan"),
         ([[["a"], {"b": None}]], [["A", "B"]], "sentence 0, token 1: attribute 'b' is None"),
-        ([[["a"], {3: 1.0}]], [["A", "B"]], "sentence 0, token 1: attribute 3 is no string"),
+        ([[["a"], {3: 1.0}]], [["A", "B"]], "sentence 0, token 1: attribute 3 is not a string"),
         ([[["a"]], np.eye(2)], [["A"], ["B", "B"]], "sentence 1 is a matrix"),
         ([np.eye(2), [["a"]]], [["A", "B"], ["B"]], "sentence 1 is a list"),
         ([np.eye(2), np.eye(3)], [["A", "B"], ["B", "B", "B"]], "sentence 1 has 3 features"),
@@ -232,10 +232,10 @@ def test_sentences_of_one_matrix():
         ([np.array([["a"], ["b"]])], [["A", "B"]], "sentence 0 holds <U1"),
         ([np.eye(2), np.array([[1.0, 0.0], [0.0, np.inf]])], [["A", "B"], ["A", "B"]], "sentence 1, token 1: feature 1 is inf"),
         (["ab"], [["A", "B"]], "sentence 0 is a str"),
-        (np.eye(2), [["A", "B"]], "X is one matrix"),
+        (np.eye(2), [["A", "B"]], "X is a single matrix"),
         ("ab", [["A", "B"]], "X must be a list of sentences"),
         ([[["a"], ["b"]]], "AB", "Y must be a list"),
-        ([[["a"], ["b"]]], [3], "sentence 0 has 3 for tags"),
+        ([[["a"], ["b"]]], [3], "the tags of sentence 0 are 3"),
         ([[["a"], ["b"]]], [np.array([1.0, math.nan])], "sentence 0, token 0: the tag is 1.0"),
         ([[["a"], ["b"]]], [np.array(["A", None])], "sentence 0, token 1: the tag is None"),
         ([[["a"], ["b"]]], [np.array([0, 0.5], dtype=object)], r"sentence 0, token 1: the tag is 0.5"),
@@ -244,20 +244,20 @@ def test_sentences_of_one_matrix():
         ([[["a"], {"b": np.complex128(1.0)}]], [["A", "B"]], "sentence 0, token 1: attribute 'b' is .*: give a number"),
     ],
 )
-def test_refused(X, Y, words):
+def test_invalid_sentences_and_tags_are_refused(X, Y, words):
     with pytest.raises((ValueError, TypeError), match=words):
         Chain().fitted(X, Y).examples(X, Y)
 
 
-def test_tags_that_training_never_met_are_refused_with_their_place():
+def test_unknown_tags_are_refused_with_their_position():
     model = Chain().fitted([[["a"], ["b"]]], [["A", "B"]])
-    with pytest.raises(ValueError, match="sentence 1, token 0: the tag 'C' is none"):
+    with pytest.raises(ValueError, match="sentence 1, token 0: the tag 'C' is not one"):
         model.examples([[], [["a"]]], [[], ["C"]])
 
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("strings", [True, False])
-def test_tags_may_be_given_and_the_rest_is_learnt(options, strings):
+def test_given_tags_are_used_and_the_rest_is_fitted(options, strings):
     X, Y = data(np.random.default_rng(1), strings)
     found = Chain(**options).fitted(X, Y)
     given = Chain(**options, tags=found.tags).fitted(X, Y)
@@ -266,34 +266,34 @@ def test_tags_may_be_given_and_the_rest_is_learnt(options, strings):
     more = Chain(**options, tags=["z", *found.tags]).fitted(X, Y)
     assert more.tags == ("z", *found.tags)
     assert more.n >= found.n
-    with pytest.raises(ValueError, match=r"the tag '.' is none of the model's 2"):
+    with pytest.raises(ValueError, match=r"the tag '.' is not one of the model's 2"):
         Chain(**options, tags=("z", "y")).fitted(X, Y)
 
 
-def test_tags_that_are_given_are_checked():
+def test_given_tags_are_validated():
     X, Y = [[["a"], ["b"]]], [["A", "B"]]
     for tags in (("A", "A", "B"), ("A",)):
-        with pytest.raises(ValueError, match="tags names"):
+        with pytest.raises(ValueError, match="tags has"):
             Chain(tags=tags).fitted(X, Y)
     with pytest.raises(TypeError, match=r"the tag is 0.5"):
         Chain(tags=(0.5, "A")).fitted(X, Y)
 
 
-def test_tokens_without_attributes_make_a_model_that_stays_as_it_is():
+def test_a_model_fitted_without_attributes_is_not_fitted_again():
     model = Chain().fitted([[[], []]], [["A", "B"]])
     assert model.fitted([[["new"]]], [["A"]]) is model
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strings", [True, False])
-def test_marginals_of_no_sentences_are_none(strings):
+def test_marginals_have_one_row_per_token_and_may_be_empty(strings):
     X, Y = data(np.random.default_rng(2), strings)
     model = Chain().fitted(X, Y)
     assert model.marginals([], np.zeros(model.n)) == []
     assert [found.shape for found in model.marginals(X, np.zeros(model.n))] == [(len(tags), len(model.tags)) for tags in Y]
 
 
-def test_transitions_between_too_many_tags_are_refused_when_learning_as_when_loading():
+def test_transitions_between_too_many_tags_are_refused_in_training_and_loading():
     tags = list(range(2001))
     with pytest.raises(ValueError, match=r"There are 2,001 tags.*transitions=False"):
         Chain().fitted([[["a"]] * len(tags)], [tags])
@@ -305,18 +305,18 @@ def test_transitions_between_too_many_tags_are_refused_when_learning_as_when_loa
     assert Chain.from_json({**values, "tags": tags[:2000], "observed": [], "transitions": True}).transitions
 
 
-def test_options_are_checked():
+def test_invalid_options_are_refused():
     with pytest.raises(ValueError, match="transitions='some'"):
         Chain(transitions="some")
     with pytest.raises(ValueError, match="features"):
         Chain(features="some")
-    with pytest.raises(ValueError, match="knows no tags"):
+    with pytest.raises(ValueError, match="not fitted"):
         Chain().examples([[["a"]]])
 
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("strings", [True, False])
-def test_models_come_back_from_their_values(options, strings):
+def test_models_can_be_restored_from_json(options, strings):
     X, Y = data(np.random.default_rng(0), strings)
     model = Chain(**options).fitted(X, Y)
     again = Chain.from_json(model.to_json())
@@ -347,13 +347,13 @@ def test_models_come_back_from_their_values(options, strings):
         {"more": 1},
     ],
 )
-def test_values_of_strangers_are_checked(change):
+def test_invalid_json_values_are_refused(change):
     values = Chain().fitted([[["a"], ["b"]]], [["A", "B"]]).to_json()
-    with pytest.raises(ValueError, match=r"no description of a chain|transitions=|features"):
+    with pytest.raises(ValueError, match=r"not the description of a chain|transitions=|features"):
         Chain.from_json({**values, **change})
 
 
-def test_a_tagger_learns_which_tags_stay():
+def test_transitions_improve_accuracy_if_neighbouring_tags_are_correlated():
     X, y, sentence = fl.datasets.make_sequences(200, tags=3, words=30, stay=0.95, purity=0.5, seed=1)
     X, Y = fl.structured.sentences(X, y, sentence)
     scores = []
@@ -365,11 +365,11 @@ def test_a_tagger_learns_which_tags_stay():
 
 
 @pytest.mark.parametrize("loss", ["margin", "likelihood"])
-def test_sentences_of_one_token_are_a_multiclass_problem(loss):
+def test_sentences_of_one_token_are_equivalent_to_a_multiclass_problem(loss):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 4)), rng.choice(list("abc"), 20)
     chain = fl.structured.Problem(fl.structured.Chain(ends=False), [x[None] for x in X], y.tolist(), fl.L2(0.1), loss=loss)
     rows = fl.structured.Problem(fl.structured.Multiclass(), X, y, fl.L2(0.1), loss=loss)
     w = rng.normal(size=chain.n)
     assert chain.objective(w) == pytest.approx(rows.objective(w[:12]) + chain.penalty(w) - rows.penalty(w[:12]), rel=1e-12)
-    np.testing.assert_allclose(chain.predict(w).slope[:12], rows.predict(w[:12]).slope, atol=1e-12)
+    np.testing.assert_allclose(chain.predict(w).subgradient[:12], rows.predict(w[:12]).subgradient, atol=1e-12)

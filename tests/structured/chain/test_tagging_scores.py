@@ -1,4 +1,4 @@
-"""Chunks and their scores against the rules of the conlleval script."""
+"""Chunks and their scores, compared with the rules of the conlleval script."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fenchel.structured.chain.tagging_scores import chunks
 
 
 def conlleval(tags):
-    """Chunks by the rules of the script, as its two functions list them."""
+    """Chunks by the rules of the two functions of the script."""
     found, begin = [], None
     parsed = [("O", "")] + [(tag[:1], tag[2:]) for tag in tags] + [("O", "")]
     for t in range(1, len(parsed)):
@@ -32,22 +32,22 @@ marks = st.lists(st.sampled_from(["O", *(f"{mark}-{kind}" for mark in "BIES" for
 
 
 @given(marks)
-def test_chunks_are_those_of_conlleval(tags):
+def test_chunks_agree_with_conlleval(tags):
     assert list(chunks(tags)) == conlleval(tags)
 
 
 @given(st.lists(st.tuples(marks, marks), max_size=4))
-def test_scores_are_shares_of_chunks(pairs):
+def test_precision_and_recall_are_shares_of_correct_chunks(pairs):
     pairs = [(a[: len(b)], b[: len(a)]) for a, b in pairs]
-    truth, said = [a for a, _ in pairs], [b for _, b in pairs]
-    right = sum(len(set(conlleval(a)) & set(conlleval(b))) for a, b in pairs)
-    scores = chunk_scores(truth, said)
-    assert scores["precision"] * sum(len(conlleval(b)) for b in said) == pytest.approx(right)
-    assert scores["recall"] * sum(len(conlleval(a)) for a in truth) == pytest.approx(right)
+    truth, predicted = [a for a, _ in pairs], [b for _, b in pairs]
+    correct = sum(len(set(conlleval(a)) & set(conlleval(b))) for a, b in pairs)
+    scores = chunk_scores(truth, predicted)
+    assert scores["precision"] * sum(len(conlleval(b)) for b in predicted) == pytest.approx(correct)
+    assert scores["recall"] * sum(len(conlleval(a)) for a in truth) == pytest.approx(correct)
     assert 0.0 <= scores["f1"] <= 1.0
-    assert scores["accuracy"] == token_accuracy(truth, said)
+    assert scores["accuracy"] == token_accuracy(truth, predicted)
 
 
-def test_tags_never_met_count_as_errors():
+def test_unknown_tags_count_as_errors():
     assert token_accuracy([["A", "NEW"], [3]], [["A", "A"], [4]]) == pytest.approx(1 / 3)
     assert token_accuracy([], []) == 0.0

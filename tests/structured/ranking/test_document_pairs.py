@@ -1,4 +1,4 @@
-"""Pairs of documents: which there are, how they are drawn and weighted, and columns that are refused."""
+"""Document pairs: selection, sampling, weights, and invalid input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fenchel.structured.ranking import pairwise
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_pairs_make_the_mean_pairwise_hinge(kind):
+def test_pairs_give_the_mean_pairwise_hinge_loss(kind):
     rng = np.random.default_rng(0)
     X, y, qid = rng.standard_normal((20, 3)), rng.integers(0, 3, 20), rng.integers(0, 4, 20)
     pairs = pairwise(kind(X), y, qid)
@@ -31,12 +31,12 @@ def test_pairs_make_the_mean_pairwise_hinge(kind):
 
 @settings(deadline=None)
 @given(st.lists(st.integers(2, 12), min_size=1, max_size=4), st.integers(1, 60), st.integers(0, 99))
-def test_pairs_are_drawn_within_bounds(sizes, most, seed):
+def test_sampled_pairs_are_valid_distinct_and_at_most_the_limit(sizes, most, seed):
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(len(sizes)), sizes)
     y = rng.integers(0, 3, len(qid))
     y[np.unique(qid, return_index=True)[1]] = 5
-    X = 2.0 ** np.arange(len(qid))[:, None]  # differences tell which pair it is
+    X = 2.0 ** np.arange(len(qid))[:, None]  # differences identify the pair
     real = {(X[i, 0] - X[j, 0], qid[i]) for i in range(len(y)) for j in range(len(y)) if qid[i] == qid[j] and y[i] > y[j]}
     if len(sizes) > most:
         with pytest.raises(ValueError, match="at least one pair for each"):
@@ -59,12 +59,12 @@ def test_pairs_are_drawn_within_bounds(sizes, most, seed):
     [
         ([0, 1], [1, 1, 1], "y has shape"),
         ([0, 1, 2], [1, 1], "qid has shape"),
-        (["a", "b", "c"], [1, 1, 1], "y must hold numbers"),
+        (["a", "b", "c"], [1, 1, 1], "y must contain numbers"),
         ([0, 1, 2], [1.0, math.nan, 1.0], r"qid\[1\] is missing"),
         ([0, 1, 2], ["a", None, "b"], r"qid\[1\] is missing"),
         ([1, 1, 1], [1, 1, 1], "No two documents of a query differ"),
     ],
 )
-def test_bad_columns_are_refused(y, qid, message):
+def test_invalid_grades_and_queries_are_refused(y, qid, message):
     with pytest.raises(ValueError, match=message):
         pairwise(np.eye(3), y, qid)

@@ -1,4 +1,4 @@
-"""Documents of queries: which rows belong together."""
+"""Documents of queries: grouping of rows."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from fenchel.structured.ranking import Documents, grouped, normalized
 
 
 @pytest.mark.parametrize("start", [[0, 10**7], [1, 2], [0, 2, 1, 2], []])
-def test_blocks_of_documents_are_blocks_of_rows(start):
-    with pytest.raises(ValueError, match="rise from 0"):
+def test_invalid_block_boundaries_are_refused(start):
+    with pytest.raises(ValueError, match="increase from 0"):
         Documents(np.eye(2), np.array(start, dtype=np.int64))
 
 
-def test_rows_of_a_query_need_not_be_neighbours():
+def test_rows_of_a_query_need_not_be_contiguous():
     rng = np.random.default_rng(0)
     X, y, qid = rng.standard_normal((30, 2)), rng.integers(0, 3, 30), rng.choice(["q1", "q2", "q3"], 30)
     for matrix in (X, sp.csc_array(X)):
@@ -28,16 +28,16 @@ def test_rows_of_a_query_need_not_be_neighbours():
             np.testing.assert_array_equal(block.toarray() if sp.issparse(block) else block, X[qid == name])
             np.testing.assert_array_equal(grades, y[qid == name])
         np.testing.assert_array_equal(np.concatenate(groups.y), y[groups.rows])
-    side_by_side = grouped(X, y, np.repeat([7, 3, 5], 10))
-    assert side_by_side.X.names.tolist() == [7, 3, 5]
-    assert np.shares_memory(side_by_side.X[1], X)
+    contiguous = grouped(X, y, np.repeat([7, 3, 5], 10))
+    assert contiguous.X.names.tolist() == [7, 3, 5]
+    assert np.shares_memory(contiguous.X[1], X)
 
 
 @pytest.mark.skipif("FENCHEL_DATA" not in os.environ, reason="FENCHEL_DATA is not set")
-def test_letors_own_files_are_read():
+def test_letor_files_are_read_and_already_normalised():
     path = Path(os.environ["FENCHEL_DATA"]) / "structured" / "ltr_mq2008_S1.txt.xz"
     if not path.exists():
-        pytest.skip("MQ2008 is not there")
+        pytest.skip("MQ2008 is not available")
     X, y, qid = fl.datasets.read_svmlight(path, qid=True)
     groups = grouped(X, y, qid)
     assert (len(groups.X), X.shape, set(y.tolist())) == (157, (2933, 46), {0.0, 1.0, 2.0})

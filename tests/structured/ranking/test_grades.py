@@ -1,4 +1,4 @@
-"""Gains of grades, however small."""
+"""Gains of small and of integer grades."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fenchel.structured.ranking import ndcg
 from fenchel.structured.ranking.grades import gains
 
 
-def test_tiny_grades_rank_like_others():
+def test_gains_are_accurate_for_tiny_and_integer_grades():
     for grade in (1e-17, 1e-300, 1e-9):
         y, scores = [grade, 0.0, 2.0 * grade], [3.0, 2.0, 1.0]
         assert ndcg(y, scores) == pytest.approx(2.0 / (2.0 + 1.0 / np.log2(3.0)), rel=1e-8)

@@ -1,4 +1,4 @@
-"""Ranking against all permutations; queries that say nothing; inputs that are refused."""
+"""The ranking model, compared with all permutations; queries with equal grades; invalid input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import fenchel as fl
 from fenchel.linalg.weights import Plain
 from fenchel.structured.ranking import Ranking, grouped, ndcg
 from fenchel.structured.ranking.model import COEFFICIENTS
-from tests.structured import laws
+from tests.structured import properties
 
 FEATURES = 3
 depths = st.sampled_from([1, 2, 3, None])
@@ -23,7 +23,7 @@ queries = st.lists(st.integers(0, 3), min_size=1, max_size=5)
 
 
 def made(grades, k=None, coefficients="grades", seed=0):
-    """The examples of one query, its documents of small whole numbers so that scores may tie."""
+    """The examples of one query, with small integer features so that scores may tie."""
     X = np.random.default_rng(seed).integers(-2, 3, (len(grades), FEATURES)).astype(float)
     model = Ranking(k, coefficients).fitted([X], [grades])
     return X, model.examples([X], [grades])
@@ -38,16 +38,16 @@ def naive_ndcg(grades, order, k):
 
 
 def naive_coefficients(grades, k, name):
-    n, falling = len(grades), sorted(grades, reverse=True)
+    n, decreasing = len(grades), sorted(grades, reverse=True)
     if min(grades) == max(grades):
         return [0.0] * n
     if name == "grades":
-        return [(g - falling[-1]) / (falling[0] - falling[-1]) for g in falling]
+        return [(g - decreasing[-1]) / (decreasing[0] - decreasing[-1]) for g in decreasing]
     cut = n if k is None else min(k, n)
     return [1 / math.sqrt(r + 1) if name == "root" else max(0.0, (cut - r) / cut) for r in range(n)]
 
 
-def right_rankings(grades):
+def correct_rankings(grades):
     every = itertools.permutations(range(len(grades)))
     return [order for order in every if all(grades[a] >= grades[b] for a, b in itertools.pairwise(order))]
 
@@ -62,7 +62,7 @@ def test_decoding_finds_the_best_of_all_permutations(grades, k, name, w, seed):
     X, examples = made(grades, k, name, seed)
     w, n = np.array(w), len(grades)
     c, every = naive_coefficients(grades, k, name), list(itertools.permutations(range(n)))
-    truth = np.mean([np.array(c)[ranks(order)] for order in right_rankings(grades)], axis=0)
+    truth = np.mean([np.array(c)[ranks(order)] for order in correct_rankings(grades)], axis=0)
     y, d = np.empty(n, dtype=np.int64), np.empty(n)
     for cost, scale in ((0.0, 1.0), (1.0, 1.0), (1.0, 0.3)):
         best = max(cost * (1.0 - naive_ndcg(grades, order, k)) + scale * (np.array(c)[ranks(order)] - truth) @ X @ w for order in every)
@@ -76,22 +76,22 @@ def test_decoding_finds_the_best_of_all_permutations(grades, k, name, w, seed):
             assert np.argsort(y).tolist() == np.argsort(-(X @ w), kind="stable").tolist()
         else:
             examples.decode(0, w, scale, 0.0, y)
-            assert best >= examples.loss(0, y) - 1e-9, "the loss is nowhere below 1 − NDCG of the ranking by score"
+            assert best >= examples.loss(0, y) - 1e-9, "the loss is never below 1 − NDCG of the ranking by score"
 
 
 @settings(max_examples=60, deadline=None)
 @given(queries, depths, st.sampled_from(COEFFICIENTS))
-def test_right_rankings_cost_nothing_and_the_truth_is_their_mean(grades, k, name):
+def test_correct_rankings_have_zero_loss_and_the_truth_is_their_mean(grades, k, name):
     _, examples = made(grades, k, name)
     differences = []
-    for order in right_rankings(grades):
+    for order in correct_rankings(grades):
         d = np.empty(len(grades))
         examples.difference(0, ranks(order), d)
         differences.append(d)
         assert examples.loss(0, ranks(order)) == 0.0
     np.testing.assert_allclose(np.mean(differences, axis=0), 0.0, atol=1e-12)
     if name == "grades":
-        assert not np.any(differences), "all right rankings are the truth itself"
+        assert not np.any(differences), "all correct rankings have the parts of the truth"
 
 
 def some_queries(seed=0, m=6):
@@ -102,7 +102,7 @@ def some_queries(seed=0, m=6):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_the_problem_is_the_mean_of_brute_force_losses(kind):
+def test_the_objective_agrees_with_brute_force_losses(kind):
     X, Y = some_queries()
     problem = fl.structured.Problem(Ranking(3, "root"), [kind(block) for block in X], Y, fl.L2(0.1))
     rng = np.random.default_rng(1)
@@ -110,7 +110,7 @@ def test_the_problem_is_the_mean_of_brute_force_losses(kind):
         losses = []
         for block, grades in zip(X, Y, strict=True):
             c = np.array(naive_coefficients(grades, 3, "root"))
-            truth = np.mean([c[ranks(order)] for order in right_rankings(grades)], axis=0)
+            truth = np.mean([c[ranks(order)] for order in correct_rankings(grades)], axis=0)
             every = itertools.permutations(range(len(grades)))
             losses.append(max(1.0 - naive_ndcg(grades, order, 3) + (c[ranks(order)] - truth) @ block @ w for order in every))
         assert problem.objective(w) == pytest.approx(np.mean(losses) + 0.05 * w @ w, rel=1e-10)
@@ -120,19 +120,19 @@ def test_the_problem_is_the_mean_of_brute_force_losses(kind):
         assert problem.objective(result.w + 0.1 * rng.standard_normal(FEATURES)) >= result.dual_objective
 
 
-def test_compiled_answers_equal_those_of_enumeration():
+def test_decoding_and_losses_agree_with_enumeration():
     X, Y = some_queries(seed=3)
     every = [[np.array(y) for y in itertools.permutations(range(len(grades)))] for grades in Y]
     for model in (Ranking(), Ranking(2, "linear")):
         examples = model.fitted(X, Y).examples(X, Y)
         for size in (0.0, 0.1, 3.0):
             w = size * np.random.default_rng(1).standard_normal(FEATURES)
-            laws.check_decoding(examples, every, w)
-            laws.check_margin(examples, every, w)
-    laws.check_truth(Ranking().fitted(X, Y).examples(X, Y), [ranks(np.argsort(-grades, kind="stable")) for grades in Y])
+            properties.check_decoding(examples, every, w)
+            properties.check_margin(examples, every, w)
+    properties.check_truth(Ranking().fitted(X, Y).examples(X, Y), [ranks(np.argsort(-grades, kind="stable")) for grades in Y])
 
 
-def test_products_with_the_documents():
+def test_dot_and_add_agree_with_matrix_products():
     X, Y = some_queries()
     examples = Ranking().fitted(X, Y).examples(X, Y)
     w, d = np.array([1.0, -2.0, 0.5]), np.array([0.5, -1.0, *[0.0] * (len(X[2]) - 2)])
@@ -143,19 +143,19 @@ def test_products_with_the_documents():
     assert [examples.outputs(i) for i in range(len(X))] == [examples.parts(i) for i in range(len(X))] == [len(block) for block in X]
 
 
-def test_queries_that_say_nothing_add_nothing():
+def test_queries_with_equal_grades_have_zero_loss():
     X, Y = some_queries()
     more = [np.ones((1, FEATURES)), np.eye(3), 2.0 * np.eye(3)]
-    silent = [[2.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
-    told = [i for i, grades in enumerate(Y) if min(grades) < max(grades)]
-    heard = fl.structured.Problem(Ranking(), [X[i] for i in told], [Y[i] for i in told], fl.L2(0.1))
-    all_of_them = fl.structured.Problem(Ranking(), X + more, Y + silent, fl.L2(0.1))
+    equal = [[2.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
+    informative = [i for i, grades in enumerate(Y) if min(grades) < max(grades)]
+    without = fl.structured.Problem(Ranking(), [X[i] for i in informative], [Y[i] for i in informative], fl.L2(0.1))
+    with_equal = fl.structured.Problem(Ranking(), X + more, Y + equal, fl.L2(0.1))
     w = np.array([0.3, -1.0, 0.2])
-    assert all_of_them.predict(w).loss * all_of_them.m == pytest.approx(heard.predict(w).loss * heard.m)
-    assert [order.tolist() for order in all_of_them.decode(w)[-2:]] == [[0, 2, 1], [0, 2, 1]]
+    assert with_equal.predict(w).loss * with_equal.m == pytest.approx(without.predict(w).loss * without.m)
+    assert [order.tolist() for order in with_equal.decode(w)[-2:]] == [[0, 2, 1], [0, 2, 1]]
 
 
-def test_the_score_of_rankings_is_their_ndcg():
+def test_the_score_is_the_mean_ndcg():
     X, Y = some_queries()
     model, w = Ranking(3).fitted(X, Y), np.array([1.0, 0.5, -1.0])
     outputs = [np.argsort(-(block @ w), kind="stable") for block in X]
@@ -171,40 +171,40 @@ def test_the_score_of_rankings_is_their_ndcg():
         ([np.eye(2)], [[0, 2000]], "query 0: the grade of document 1 is 2000"),
         ([np.eye(2)], [["good", "bad"]], "query 0: grades must be numbers"),
         ([np.eye(2)], [[[0, 1]]], r"query 0: grades have shape \(1, 2\)"),
-        ([np.eye(2)], [[0, 1, 1]], "query 0 has 2 documents and 3 grades"),
-        ([np.eye(2)], [[0, 1], [0, 1]], "There are 1 queries and outputs for 2"),
+        ([np.eye(2)], [[0, 1, 1]], "query 0 has 2 documents but 3 grades"),
+        ([np.eye(2)], [[0, 1], [0, 1]], "There are 1 queries but outputs for 2"),
         ([np.eye(2), np.zeros((0, 2))], [[0, 1], []], "query 1 has no documents: leave it out"),
-        ([np.eye(2), np.eye(3)], [[0, 1], [0, 1, 2]], "query 1 has 3 features, and query 0 has 2"),
+        ([np.eye(2), np.eye(3)], [[0, 1], [0, 1, 2]], "query 1 has 3 features, but query 0 has 2"),
         ([np.array([[1.0], [np.inf]])], [[0, 1]], r"query 0: X\[1, 0\] is inf"),
         ([], [], "There are no queries"),
         (np.eye(2), [0, 1], "X must be a list of matrices, one for each query: .*grouped"),
     ],
 )
-def test_bad_queries_are_refused_by_name(X, Y, message):
+def test_invalid_queries_are_refused_by_name(X, Y, message):
     with pytest.raises(ValueError, match=message):
         fl.structured.Problem(Ranking(), X, Y, fl.L2(0.1))
 
 
-def test_grades_of_a_named_query_are_refused_by_that_name():
+def test_errors_use_the_names_of_queries():
     groups = grouped(np.eye(3), [0, 1, math.nan], ["a", "a", "bee"])
     with pytest.raises(ValueError, match="query bee: the grade of document 0 is nan"):
         fl.structured.Problem(Ranking(), groups.X, groups.y, fl.L2(0.1))
 
 
 @pytest.mark.parametrize("options", [{"k": 0}, {"k": 2.5}, {"k": True}, {"coefficients": "cubic"}, {"features": -1}, {"features": "3"}])
-def test_bad_options_are_refused(options):
+def test_invalid_options_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         Ranking(**options)
 
 
-def test_a_model_of_other_features_is_refused():
-    with pytest.raises(ValueError, match="Documents have 2 features, and the model was made for 5"):
+def test_documents_with_another_number_of_features_are_refused():
+    with pytest.raises(ValueError, match="Documents have 2 features, but the model was fitted with 5"):
         fl.structured.Problem(Ranking(features=5), [np.eye(2)], [[0, 1]], fl.L2(0.1))
 
 
-def test_models_as_json_and_back():
+def test_models_can_be_restored_from_json_and_invalid_values_are_refused():
     for model in (Ranking(), Ranking(None, "root", 7)):
         assert Ranking.from_json(model.to_json()) == model
-    for hostile in ({}, {"k": 3}, {"k": "3", "coefficients": "root", "features": 2}, {"k": 1, "coefficients": [], "features": 2}):
-        with pytest.raises(ValueError, match=r"A ranking model has|k=|coefficients="):
-            Ranking.from_json(hostile)
+    for invalid in ({}, {"k": 3}, {"k": "3", "coefficients": "root", "features": 2}, {"k": 1, "coefficients": [], "features": 2}):
+        with pytest.raises(ValueError, match=r"A ranking model is described by|k=|coefficients="):
+            Ranking.from_json(invalid)

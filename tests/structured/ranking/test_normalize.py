@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from fenchel.structured.ranking import normalized
 
 
-def test_normalized_within_each_query():
+def test_features_are_scaled_to_the_unit_interval_within_each_query():
     rng = np.random.default_rng(0)
     X, qid = rng.standard_normal((40, 3)) * [1.0, 1e6, 0.0], rng.integers(0, 5, 40)
     found = normalized(sp.csr_array(X), qid)

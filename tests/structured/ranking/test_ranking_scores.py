@@ -1,4 +1,4 @@
-"""Scores of rankings against LETOR's script and scikit-learn."""
+"""Scores of rankings, compared with LETOR's script and scikit-learn."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ def naive_letor(grades, k=None):
 
     def curve(ranked):
         total, found = 0.0, []
-        for place, g in enumerate(ranked):
-            total += (2.0**g - 1.0) * (1.0 if place < 2 else math.log(2.0) / math.log(place + 1.0))
+        for position, g in enumerate(ranked):
+            total += (2.0**g - 1.0) * (1.0 if position < 2 else math.log(2.0) / math.log(position + 1.0))
             found.append(total)
         return found
 
     reached, best = curve(grades), curve(sorted(grades, reverse=True))
     at = [a / b if b else 0.0 for a, b in zip(reached, best, strict=True)]
     hits, precision = 0, 0.0
-    for place, g in enumerate(grades):
+    for position, g in enumerate(grades):
         if g >= 1:
             hits += 1
-            precision += hits / (place + 1)
+            precision += hits / (position + 1)
     return {"map": precision / hits if hits else 0.0, "mean_ndcg": sum(at) / len(at)} | {
         f"ndcg@{k}": at[k - 1] if k <= len(at) else 0.0 for k in range(1, 11)
     }
@@ -37,7 +37,7 @@ def naive_letor(grades, k=None):
 
 @settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=14), min_size=1, max_size=5), st.integers(0, 99))
-def test_letor_scores_are_those_of_its_script(grades, seed):
+def test_letor_scores_agree_with_letors_script(grades, seed):
     rng = np.random.default_rng(seed)
     scores = [rng.integers(0, 4, len(g)).astype(float) for g in grades]
     ranked = [[g[d] for d in sorted(range(len(g)), key=lambda d: -s[d])] for g, s in zip(grades, scores, strict=True)]
@@ -59,7 +59,7 @@ def test_scores_agree_with_scikit_learn():
     assert letor_scores(y, scores, qid)["map"] == pytest.approx(np.mean(each))
 
 
-def test_ndcg_leaves_out_queries_without_relevant_documents():
+def test_ndcg_ignores_queries_without_relevant_documents():
     y, scores = np.array([0, 1, 0, 0]), np.array([1.0, 0.0, 2.0, 3.0])
     assert ndcg(y, scores, [1, 1, 2, 2]) == ndcg(y[:2], scores[:2])
     with pytest.raises(ValueError, match="No query has a relevant document"):

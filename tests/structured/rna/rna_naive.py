@@ -1,4 +1,4 @@
-"""RNA folding the slow way: every structure of a short sequence, scored loop by loop from names of features."""
+"""Naive RNA folding: all structures of a short sequence, scored loop by loop from names of features."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def _nested(sequence: str, first: int, last: int, hairpin: int) -> list[frozense
 
 
 def inside(pairs, pair):
-    """The pairs directly inside a pair, or inside nothing at all."""
+    """The pairs directly inside a pair."""
     i, j = pair
     within = [(k, l) for k, l in pairs if i < k and l < j]
     return sorted((k, l) for k, l in within if not any(a < k and l < b for a, b in within))
 
 
 def size(pairs, pair):
-    """How many unpaired bases the loop of a pair has."""
+    """The number of unpaired bases in the loop of a pair."""
     return pair[1] - pair[0] - 1 - sum(l - k + 1 for k, l in inside(pairs, pair))
 
 
 def features(sequence: str, pairs) -> Counter[str]:
-    """How often each feature, by its name, occurs in the structure."""
+    """The count of each feature, by name, in the structure."""
     found: Counter[str] = Counter()
     outermost = inside(pairs, (-1, len(sequence)))
     found["external_unpaired"] += size(pairs, (-1, len(sequence)))

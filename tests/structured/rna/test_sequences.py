@@ -1,4 +1,4 @@
-"""What is left of a structure where pairs cannot be had."""
+"""Removal of the pairs that the model cannot represent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ bases = st.text("ACGUN", min_size=1, max_size=40)
 
 @given(bases, st.integers(0, 4), st.data())
 @settings(max_examples=60, deadline=None)
-def test_what_is_left_of_a_structure_can_be_had(sequence, least, data):
+def test_the_remaining_pairs_can_be_represented(sequence, least, data):
     partners, opened = [-1] * len(sequence), []
     for p in range(len(sequence)):
         move = data.draw(st.sampled_from("(.)"))
@@ -29,13 +29,13 @@ def test_what_is_left_of_a_structure_can_be_had(sequence, least, data):
     pairs = [(p, q) for p, q in enumerate(partners) if q > p]
     assert partners_of(pairs, len(sequence), "it").tolist() == partners == partners_of(partners, len(sequence), "it").tolist()
     kept = foldable(encoded(sequence, "it"), given, least).tolist()
-    left = {(p, q) for p, q in enumerate(kept) if q > p}
-    assert left <= set(pairs)
-    assert all(sequence[p] + sequence[q] in naive.CANONICAL and q - p > least for p, q in left)
-    assert all(naive.size(left, pair) <= 30 for pair in left if len(naive.inside(left, pair)) == 1)
+    remaining = {(p, q) for p, q in enumerate(kept) if q > p}
+    assert remaining <= set(pairs)
+    assert all(sequence[p] + sequence[q] in naive.CANONICAL and q - p > least for p, q in remaining)
+    assert all(naive.size(remaining, pair) <= 30 for pair in remaining if len(naive.inside(remaining, pair)) == 1)
 
 
-def test_of_a_loop_too_long_the_side_with_fewer_pairs_goes():
+def test_of_a_too_long_interior_loop_the_side_with_fewer_pairs_is_removed():
     sequence = "GGG" + "A" * 40 + "GGAAAACC" + "CCC"
     structure = "(((" + "." * 40 + "((....))" + ")))"
     kept = foldable(encoded(sequence, ""), partners_of(structure, len(sequence), ""), 3)

@@ -1,1 +1,1 @@
-"""Data sets by name: what is known of them, where they are, and how they are fetched."""
+"""Named data sets: the registry, the search for local files, and downloads."""

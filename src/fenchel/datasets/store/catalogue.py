@@ -1,6 +1,6 @@
-"""What is known about data sets by name: the table in ``registry.toml``, read once, when first asked for.
+"""The registry of named data sets, ``registry.toml``, which is read once, on first use.
 
-A table rather than code: a set is added or corrected without touching Python, and nothing in it can run.
+It is data rather than code, so that sets can be added or corrected without touching Python, and nothing in it can run.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from importlib import resources
 from fenchel.core.errors import InputError
 from fenchel.core.messages import near
 
-READABLE = {"svmlight", "letor", "query-sizes"}  # layouts that become a matrix; others are handed out as a path
+READABLE = {"svmlight", "letor", "query-sizes"}  # layouts that ``load`` turns into a matrix; for others there is only ``path``
 
 
 @dataclass(frozen=True)
 class Split:
-    """One file of a data set, or with ``join`` several that belong together."""
+    """One file of a data set, or with ``join`` the concatenation of several splits."""
 
     file: str = ""
     rows: int | None = None
@@ -34,7 +34,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Entry:
-    """A data set: what it is, its sizes, its terms and its files."""
+    """A data set: description, sizes, terms of use and files."""
 
     name: str
     task: str
@@ -55,14 +55,14 @@ class Entry:
         return [self.splits[part] for part in chosen.join] or [chosen]
 
     def rows(self, split: str) -> int | None:
-        """The number of rows of a split, where it is known."""
+        """The number of rows of a split, or None if it is unknown."""
         counts = [part.rows for part in self.parts(split)]
         return None if None in counts else sum(count for count in counts if count)
 
 
 @functools.cache
 def entries() -> dict[str, Entry]:
-    """All sets by name, sets made from others with the splits of those.
+    """All data sets by name; a set derived from another has the splits of that one.
 
     >>> entries()["a9a"].rows("test")
     16281
@@ -78,7 +78,7 @@ def _entry(name: str, facts: dict) -> Entry:
 
 
 def find(name: str) -> Entry:
-    """The set of that name, or an error that names the nearest ones."""
+    """The data set with this name; the error for an unknown name suggests similar ones."""
     if name not in entries():
-        raise InputError(f"{name!r} is no data set fenchel knows: {near(str(name), entries())}")
+        raise InputError(f"There is no data set {name!r}: {near(str(name), entries())}")
     return entries()[name]

@@ -1,4 +1,4 @@
-"""Text with one row a line that is neither svmlight nor a table: sizes of queries, and two kinds of UCI's own."""
+"""Readers for text formats other than svmlight and tables: sizes of queries, and two formats of UCI data sets."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def query_ids(sizes: Path, rows: int) -> np.ndarray:
     try:
         counts = [int(line) for line in sizes.read_text(encoding="ascii").split()]
     except (ValueError, UnicodeDecodeError):
-        raise InputError(f"{sizes} must hold one whole number a line, the rows of each query.") from None
+        raise InputError(f"{sizes} must hold one whole number per line, the number of rows of each query.") from None
     if min(counts, default=0) < 0 or sum(counts) != rows:
-        raise InputError(f"{sizes} counts {sum(counts):,} rows, and the data have {rows:,}: the two files do not belong together.")
+        raise InputError(f"{sizes} has sizes for {sum(counts):,} rows, and the data have {rows:,}: use the file that belongs to the data.")
     return np.repeat(np.arange(1, len(counts) + 1), counts)
 
 
 def uci_magic(file: Path) -> tuple[np.ndarray, np.ndarray]:
-    """magic04.data: ten numbers and g or h a line, separated by commas; g becomes +1."""
+    """magic04.data: ten numbers and g or h on each line, separated by commas; g becomes +1."""
     lines = [line.split(",") for line in file.read_text(encoding="ascii").splitlines() if line.strip()]
     wrong = next((number for number, line in enumerate(lines, 1) if len(line) != 11 or line[-1].strip() not in ("g", "h")), None)
     if wrong is not None:
@@ -38,7 +38,7 @@ def uci_magic(file: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def uci_dense(file: Path) -> tuple[np.ndarray, np.ndarray]:
-    """arcene_*.data, all numbers of a row on a line, with the labels in a file ending in .labels beside it."""
+    """arcene_*.data: one row of numbers per line; the labels are in a file of the same name with .labels appended."""
     return np.loadtxt(file, ndmin=2), np.loadtxt(file.with_name(f"{file.name}.labels"), ndmin=1)
 
 

@@ -1,1 +1,1 @@
-"""svmlight text, read and written in compiled code: exact numbers, exact places of mistakes, all processors."""
+"""svmlight text, read and written by compiled code on all processors, with exact numbers and the exact places of errors."""

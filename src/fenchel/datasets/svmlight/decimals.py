@@ -1,8 +1,8 @@
-"""Floats to the shortest decimals that are read back as the same floats, in compiled code.
+"""Format floats as the shortest decimals that are read back as the same floats, in compiled code.
 
-The first 18 digits of x are those of x·10^k, computed from the leading 128 bits of 5^k; rounded to fewer, they are tried on the
-reader itself (:mod:`fenchel.datasets.svmlight.floats`), so that what is written is right even where it might not be the shortest.
-Decimals of 15 digits (6, of float32 numbers) survive the way to a float and back, so shorter ones show as zeros at the end.
+The first 18 digits of x are those of x·10^k, computed from the leading 128 bits of 5^k. They are rounded to fewer digits, and the
+result is checked with the reader itself (:mod:`fenchel.datasets.svmlight.floats`), so that it is exact even if not the shortest.
+Every decimal of 15 digits (6 for float32) survives the conversion to a float and back, so a shorter one appears as trailing zeros.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FRACTION = np.uint64(2**52 - 1)
 
 @compiled
 def first_digits(x):
-    """W and k, the whole part of x·10^k being W of 18 digits; k = NO_DECIMALS for what is too small."""
+    """W and k such that W, of 18 digits, is the whole part of x·10^k; k = NO_DECIMALS if x is too small."""
     bits = np.float64(x).view(np.uint64)
     e = np.int64(bits >> U52)
     if e == 0:
@@ -59,7 +59,7 @@ def first_digits(x):
 
 @compiled
 def shortest(x, narrow):
-    """w and q with w·10^q read back as x > 0, of as few digits as possible; q = NO_DECIMALS if Python must be asked."""
+    """w and q with w·10^q read back as x > 0, of as few digits as possible; q = NO_DECIMALS if Python's repr is needed."""
     W, k = first_digits(x)
     fewest, most = (6, 9) if narrow else (15, 17)
     if k != NO_DECIMALS:
@@ -75,7 +75,7 @@ def shortest(x, narrow):
 
 @compiled
 def without_zeros(w, q):
-    """The same number with no zeros at the end of w."""
+    """The same number without trailing zeros in w."""
     while w // U10 * U10 == w:
         w //= U10
         q += 1
@@ -84,7 +84,7 @@ def without_zeros(w, q):
 
 @compiled
 def count_digits(w):
-    """How many digits w has."""
+    """The number of digits of w."""
     n = 1
     while n < 20 and w >= TENS[n]:
         n += 1
@@ -93,7 +93,7 @@ def count_digits(w):
 
 @inlined
 def put_digits(out, i, w, n):
-    """Write the last n digits of w from i on."""
+    """Write the last n digits of w at i; the position after them."""
     for k in range(n):
         out[i + n - 1 - k] = ZERO + np.int64(w % U10)
         w //= U10
@@ -102,7 +102,7 @@ def put_digits(out, i, w, n):
 
 @compiled
 def put_decimal(out, i, w, q):
-    """Write w·10^q from i on as Python would, without .0: the position after it."""
+    """Write w·10^q at i as Python's repr does, but without .0; the position after it."""
     n = count_digits(w)
     e = n - 1 + q
     if q >= 0 and e < 16:
@@ -120,14 +120,14 @@ def put_decimal(out, i, w, q):
 
 @compiled
 def put_exponent(out, i, e):
-    """Write the exponent e from i on."""
+    """Write the exponent e at i; the position after it."""
     out[i], out[i + 1] = EXPONENT, MINUS if e < 0 else PLUS
     return put_digits(out, i + 2, np.uint64(abs(e)), 3 if abs(e) > 99 else 2)
 
 
 @kernel
 def put_rows(starts, start_ends, bounds, indices, values, narrow, out, left):
-    """Write rows as lines: their size, and how many numbers are left to Python, with LONGEST blanks at left[:, 0] for entry left[:, 1]."""
+    """Write rows as lines; the number of bytes, and of entries ``left[:, 1]`` for Python's repr, with LONGEST blanks at ``left[:, 0]``."""
     i, s, u = 0, 0, 0
     for row in range(len(start_ends)):
         while s < start_ends[row]:

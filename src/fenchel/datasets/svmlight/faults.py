@@ -1,4 +1,4 @@
-"""What is wrong with a line of svmlight text, in words."""
+"""Error messages for svmlight text."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from fenchel.datasets.svmlight.parse import FINITE, HIGH, INDEX, LABEL, NO_QID, 
 
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 WORD = re.compile(rb"[^\s#]*")
-SHOWN = 40  # characters of what was found
+SHOWN = 40  # characters of the text to show in a message
 
 
 def describe(fault: int, text: bytes | bytearray, at: int, rules: Rules) -> str:
-    """What was found at that place, and what to do."""
+    """The message for a fault at this position: what was found, and what to do."""
     before = text[max(text.rfind(b"\n", 0, at) + 1, at - 100) : at]
-    return WORDS[fault](word_at(text, at), bytes(before), rules)
+    return DESCRIPTIONS[fault](word_at(text, at), bytes(before), rules)
 
 
 def word_at(text: bytes | bytearray, at: int) -> str:
-    """What stands there up to the next blank or comment."""
+    """The text from this position to the next blank or comment."""
     found = WORD.match(text, at)
     return found.group().decode("ascii", "backslashreplace") if found else ""
 
@@ -39,7 +39,7 @@ def _label(word: str, before: bytes, rules: Rules) -> str:
     if label is not None:
         return f"the label {shown(label)} is not finite; labels must be finite numbers."
     if ":" in word:
-        return f"{shown(word)} stands where the label should be; begin every line with a label such as 1 or -1."
+        return f"{shown(word)} is in the place of the label; begin every line with a label such as 1 or -1."
     if "," in word and not rules.multilabel:
         return f"{shown(word)} is more than one label; read such files with multilabel=True."
     return f"{shown(word)} is not a label; begin every line with a number such as 1 or -1."
@@ -54,7 +54,7 @@ def _value(word: str, before: bytes, rules: Rules) -> str:
 
 
 def _finite(word: str, before: bytes, rules: Rules) -> str:
-    return f"{shown(word)} is past the largest number there is room for; values and labels must be finite numbers."
+    return f"{shown(word)} is too large for its floating-point type; values and labels must be finite numbers."
 
 
 def _index(word: str, before: bytes, rules: Rules) -> str:
@@ -69,14 +69,14 @@ def _order(word: str, before: bytes, rules: Rules) -> str:
         return f"the index {index} is below index_base={rules.least}; read the file with index_base=0 or 'auto'."
     last = re.search(rb"(\d+):[^:]*$", before)
     after = f" after {last.group(1).decode()}" if last else ""
-    return f"the index {shown(index)} comes{after}; the indices of a row must increase, and none occur twice."
+    return f"the index {shown(index)} comes{after}; the indices of a row must be strictly increasing."
 
 
 def _high(word: str, before: bytes, rules: Rules) -> str:
     index = word.partition(":")[0]
     if rules.features is None:
-        return f"the index {shown(index)} is past 2**62, the highest there may be."
-    return f"the index {shown(index)} is past features={rules.features}; give more features, or leave them out to read them all."
+        return f"the index {shown(index)} is too large; indices can be at most 2**62."
+    return f"the index {shown(index)} exceeds features={rules.features}; give a larger number of features, or leave it out to read all."
 
 
 def _qid(word: str, before: bytes, rules: Rules) -> str:
@@ -87,7 +87,7 @@ def _no_qid(word: str, before: bytes, rules: Rules) -> str:
     return "there is no qid:number after the label; with qid=True every row needs one."
 
 
-WORDS: dict[int, Callable[[str, bytes, Rules], str]] = {
+DESCRIPTIONS: dict[int, Callable[[str, bytes, Rules], str]] = {
     LABEL: _label,
     VALUE: _value,
     FINITE: _finite,

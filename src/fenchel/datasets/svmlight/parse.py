@@ -1,7 +1,7 @@
-"""Lines ``label[,label...] [qid:n] index:value ... # comment`` to arrays, in compiled code that never looks back.
+"""Parse lines ``label[,label...] [qid:n] index:value ... # comment`` into arrays, in one pass of compiled code.
 
-A text ends with a newline and ``PADDING`` more bytes: every loop below then ends by itself, and eight bytes can be read
-from any place. Where something is wrong reading stops, and the state says what and where.
+A text ends with a newline and ``PADDING`` more bytes: every loop below then ends without a check of the length, and eight bytes can
+be read at any position. At the first fault parsing stops; the state holds its kind and position.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ ENDS_WORD = np.array([chr(byte) in " \t\v\f\r\n#" for byte in range(256)])
 HIGHEST_INDEX = 2**62
 HIGHEST_QID = 10**18
 
-FINE, LABEL, FINITE, QID, NO_QID, INDEX, ORDER, HIGH, VALUE = range(9)  # what may be wrong
+FINE, LABEL, FINITE, QID, NO_QID, INDEX, ORDER, HIGH, VALUE = range(9)  # kinds of faults
 
 
 class Rules(NamedTuple):
-    """What a file must keep to."""
+    """The requirements on a file."""
 
-    base: int | None  #: the index of the first column; None: 0 if that index occurs, and 1 if not
+    base: int | None  #: the index of the first column; None means 0 if that index occurs, else 1
     features: int | None
     dtype: np.dtype[Any]  #: of the values
     multilabel: bool
@@ -34,22 +34,22 @@ class Rules(NamedTuple):
 
     @property
     def least(self) -> int:
-        """The lowest index there may be."""
+        """The lowest allowed index."""
         return self.base or 0
 
     @property
     def limit(self) -> int:
-        """The highest index there may be in the most generous case."""
+        """The highest index that is allowed for some base; the exact limit is checked once the base is known."""
         return HIGHEST_INDEX if self.features is None else self.features - (self.base == 0)
 
     @property
     def bound(self) -> float:
-        """The least number that is rounded to infinity."""
+        """The smallest number that is rounded to infinity."""
         return math.inf if self.dtype == np.float64 else 2.0**128 - 2.0**103
 
 
 class State(NamedTuple):
-    """How far a text was read, and how it went."""
+    """The counts of what was parsed, and the fault if there is one."""
 
     lines: int
     rows: int
@@ -58,9 +58,9 @@ class State(NamedTuple):
     undecided: int
     lowest: int  #: the lowest index
     highest: int  #: the highest index
-    line: int  #: the line that has it first, from 0
-    fault: int  #: FINE or what is wrong
-    at: int  #: with the bytes here
+    line: int  #: the first line with the highest index, from 0
+    fault: int  #: FINE, or the kind of fault
+    at: int  #: its position in the text
 
 
 @inlined
@@ -73,7 +73,7 @@ def skip_blanks(text, i):
 
 @compiled
 def has_colon(text, i):
-    """Whether the word at i holds a colon: then it is no label."""
+    """Whether the word at i contains a colon, in which case it is not a label."""
     while not ENDS_WORD[text[i]]:
         if text[i] == COLON:
             return True
@@ -83,7 +83,7 @@ def has_colon(text, i):
 
 @inlined
 def read_index(text, i):
-    """The index at i: the position after it, and its value; i itself if there is none."""
+    """The index at i: the position after it, and its value; position i if there is no index."""
     bytes8 = word(text, i)
     count = before(others(bytes8))
     if count == 0:
@@ -98,7 +98,7 @@ def read_index(text, i):
 
 @compiled
 def read_qid(text, i):
-    """The query id at i, where ``qid:`` stands: the position after it, and its value; -1 if it is none."""
+    """The query id whose ``qid:`` is at i: the position after it, and its value; position -1 if it is invalid."""
     i += 4
     negative = text[i] == MINUS
     i += negative or text[i] == PLUS
@@ -110,7 +110,7 @@ def read_qid(text, i):
 
 @inlined
 def read_labels(text, i, multilabel, labels, k, undecided, u):
-    """The labels at i: the position after them, how many there are now, and of undecided ones, and what is wrong."""
+    """Parse the labels at i: the position after them, the new counts of labels and of undecided numbers, and the fault."""
     if multilabel and has_colon(text, i):
         return i, k, u, FINE
     while True:
@@ -133,7 +133,7 @@ def read_labels(text, i, multilabel, labels, k, undecided, u):
 
 @inlined
 def read_entries(text, i, least, limit, bound, indices, values, k, undecided, u):
-    """The entries from i on: the position after them, how many there are now, and of undecided ones, and what is wrong."""
+    """Parse the entries at i: the position after them, the new counts of entries and of undecided numbers, and the fault."""
     previous = least - 1
     while True:
         i = skip_blanks(text, i)
@@ -162,8 +162,8 @@ def read_entries(text, i, least, limit, bound, indices, values, k, undecided, u)
 
 @kernel
 def parse(text, size, least, limit, bound, multilabel, qid, labels, rows, indices, values, undecided):
-    """Read ``size`` bytes of text, the last of which is a newline."""
-    i = n = k = u = np.int64(0)  # a plain 0 would be a type of its own, and what takes it compiled twice
+    """Parse ``size`` bytes of text, the last of which is a newline; the fields of a ``State``."""
+    i = n = k = u = np.int64(0)  # a literal 0 has a type of its own, for which functions would be compiled again
     lines, row, fault = 0, 0, FINE
     lowest, highest, line = HIGHEST_INDEX, -1, 0
     while i < size:

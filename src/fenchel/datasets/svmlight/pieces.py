@@ -1,4 +1,4 @@
-"""A file's chunks of whole lines, taken by several threads in turn, and the numbers in them."""
+"""Parse the chunks of a file in several threads and join the results in order."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from fenchel.datasets.svmlight.parse import FINE, FINITE, HIGHEST_INDEX, Rules, 
 from fenchel.datasets.text_files import Damaged, Lines
 from fenchel.linalg.storage import INT32_MAX
 
-ENTRY, ROW, LONG = 4, 2, 20  # bytes that an entry, a label or row, and a number left to Python take at least
+ENTRY, ROW, LONG = 4, 2, 20  # smallest sizes in bytes of an entry, of a label or row, and of a number that Python's float must read
 
 
 class Fault(NamedTuple):
-    """What is wrong, and in which line, from 1, and column; column 0 is unknown."""
+    """An error message with its line and column, counted from 1; column 0 is unknown."""
 
     line: int
     column: int
@@ -29,25 +29,25 @@ class Piece(NamedTuple):
     """The numbers of one chunk."""
 
     labels: np.ndarray
-    rows: np.ndarray  #: of each row, how many entries and labels there are up to its end, and its query id
+    rows: np.ndarray  #: for each row the numbers of entries and labels up to its end, and its query id
     indices: np.ndarray
     values: np.ndarray
     state: State
     fault: Fault | None
 
     def copy(self) -> Piece:
-        """The same in arrays of its own."""
+        """A copy that does not share arrays."""
         return Piece(self.labels.copy(), self.rows.copy(), self.indices.copy(), self.values.copy(), self.state, self.fault)
 
 
-class Growing:
-    """An array that grows at its end, to the length that its file seems to need: pages that are not used take no memory."""
+class GrowingArray:
+    """An array that is extended at its end; it grows to the estimated size for the whole file, as unused pages take no memory."""
 
     def __init__(self, dtype: Any) -> None:
         self.array, self.size = np.empty(0, dtype=dtype), 0
 
     def extend(self, part: np.ndarray, share: float) -> None:
-        """Put these behind the others; it is known that this share of the file has been read."""
+        """Append the part; ``share`` is the share of the file read so far."""
         size = self.size + len(part)
         if size > len(self.array):
             self._grow(int(size / share * 1.02) + size // 8)
@@ -60,13 +60,13 @@ class Growing:
         self.array = array
 
     def finish(self) -> np.ndarray:
-        """All of it, and no more room."""
+        """The array, shrunk to its contents."""
         self.array.resize(self.size, refcheck=False)
         return self.array
 
 
-class Gathering:
-    """The pieces of a file put together in order, whenever the next one is there."""
+class ParsedFile:
+    """The pieces of a file, joined in order as they become available."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -75,11 +75,12 @@ class Gathering:
         self.pieces = self.lines = 0
         self.fault: Fault | None = None
         self.lowest, self.highest, self.highest_line = HIGHEST_INDEX, -1, 0
-        self.labels, self.ends, self.label_ends, self.qids = Growing(np.float64), Growing(np.int64), Growing(np.int64), Growing(np.int64)
-        self.indices, self.values = Growing(np.int32), Growing(rules.dtype)
+        self.labels, self.ends = GrowingArray(np.float64), GrowingArray(np.int64)
+        self.label_ends, self.qids = GrowingArray(np.int64), GrowingArray(np.int64)
+        self.indices, self.values = GrowingArray(np.int32), GrowingArray(rules.dtype)
 
     def add(self, number: int, piece: Piece, share: float) -> None:
-        """Take the piece with this number, whose arrays may be written over afterwards; this share of the file has been read."""
+        """Add the piece with this number, whose arrays may be overwritten afterwards; ``share`` of the file has been read."""
         with self.lock:
             self.waiting[number] = piece if number == self.pieces else piece.copy()
             while self.pieces in self.waiting:
@@ -108,32 +109,32 @@ class Gathering:
         self.values.extend(piece.values, share)
 
 
-def gather(lines: Lines, rules: Rules, threads: int) -> Gathering:
-    """The numbers of a file, up to the first fault."""
-    gathering = Gathering(rules)
-    # The first chunk alone: two threads that meet a kernel for the first time would both compile it, and most files have one chunk.
-    _work(lines, gathering, 1)
+def parse_file(lines: Lines, rules: Rules, threads: int) -> ParsedFile:
+    """Parse a file up to the first fault."""
+    parsed = ParsedFile(rules)
+    # The first chunk in this thread: otherwise every thread would compile the kernel, and most files have only one chunk.
+    _work(lines, parsed, 1)
     if not lines.ended:
-        in_parallel([(_work, lines, gathering)] * threads)
-    return gathering
+        in_parallel([(_work, lines, parsed)] * threads)
+    return parsed
 
 
-def _work(lines: Lines, gathering: Gathering, most: float = np.inf) -> None:
-    """Take chunks and parse them until none is left or something is wrong."""
-    desk, buffer = _Desk(gathering.rules), bytearray()
+def _work(lines: Lines, parsed: ParsedFile, most: float = np.inf) -> None:
+    """Take chunks and parse them until none is left or there is a fault."""
+    workspace, buffer = _Workspace(parsed.rules), bytearray()
     while most > 0:
         most -= 1
         try:
             taken = lines.take(buffer, PADDING)
         except Damaged as error:
-            gathering.add(lines.taken - 1, desk.piece(NOTHING, Fault(error.line, 0, str(error))), 1.0)
+            parsed.add(lines.taken - 1, workspace.piece(NOTHING, Fault(error.line, 0, str(error))), 1.0)
             return
         if taken is None:
             return
         number, buffer, size = taken
         try:
-            piece = desk.parse(buffer, size)
-            gathering.add(number, piece, lines.fraction_read())
+            piece = workspace.parse(buffer, size)
+            parsed.add(number, piece, lines.fraction_read())
         except BaseException:
             lines.stop()
             raise
@@ -144,15 +145,15 @@ def _work(lines: Lines, gathering: Gathering, most: float = np.inf) -> None:
 NOTHING = State(0, 0, 0, 0, 0, HIGHEST_INDEX, -1, 0, FINE, 0)
 
 
-class _Desk:
-    """Arrays that a thread parses one chunk after another into: virtual memory for the worst case, used as far as it is needed."""
+class _Workspace:
+    """The arrays of one thread, reused for every chunk: sized for the worst case, of which only the pages in use take memory."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.reserve(0)
 
     def reserve(self, size: int) -> None:
-        """Make room for so many bytes of text."""
+        """Allocate arrays for this many bytes of text."""
         self.size = size
         self.labels = np.empty(size // ROW + 1)
         self.rows = np.empty((size // ROW + 1, 3), dtype=np.int64)
@@ -161,22 +162,22 @@ class _Desk:
         self.undecided = np.empty(size // LONG + 1, dtype=np.int64)
 
     def parse(self, text: bytearray, size: int) -> Piece:
-        """The numbers in so many bytes."""
+        """Parse the first ``size`` bytes."""
         if size > self.size:
             self.reserve(size)
         rules = (self.rules.least, self.rules.limit, self.rules.bound, self.rules.multilabel, self.rules.qid)
         arrays = (self.labels, self.rows, self.indices, self.values, self.undecided)
-        with np.errstate(over="ignore"):  # for integers that wrap around by design, when nothing is compiled
+        with np.errstate(over="ignore"):  # integers wrap around by design; without compilation NumPy would warn
             state = State(*map(int, parse(np.frombuffer(text, dtype=np.uint8), size, *rules, *arrays)))
-        overflow = self._settle(text, state)
+        overflow = self._read_undecided(text, state)
         if overflow is not None:
             state = state._replace(fault=FINITE, at=overflow)
         if state.fault == FINE:
             return self.piece(state, None)
         return self.piece(state, Fault(*faults.place(text, state.at), faults.describe(state.fault, text, state.at, self.rules)))
 
-    def _settle(self, text: bytearray, state: State) -> int | None:
-        """Let Python read the numbers that were left to it; the place of one that is past the largest number, if there is one."""
+    def _read_undecided(self, text: bytearray, state: State) -> int | None:
+        """Read the undecided numbers with Python's float; the position of one that is too large, or None."""
         if state.undecided == 0:
             return None
         waiting = [iter(np.flatnonzero(np.isnan(a[:n]))) for a, n in ((self.labels, state.labels), (self.values, state.entries))]
@@ -189,6 +190,6 @@ class _Desk:
         return None
 
     def piece(self, state: State, fault: Fault | None) -> Piece:
-        """What was read, in arrays that the next chunk will be written to."""
+        """The parsed numbers, in arrays that the next chunk will overwrite."""
         labels, rows = self.labels[: state.labels], self.rows[: state.rows]
         return Piece(labels, rows, self.indices[: state.entries], self.values[: state.entries], state, fault)

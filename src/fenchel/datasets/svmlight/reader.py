@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.threads import available_threads
 from fenchel.datasets.svmlight.parse import HIGHEST_INDEX, Rules
-from fenchel.datasets.svmlight.pieces import Gathering, gather
+from fenchel.datasets.svmlight.pieces import ParsedFile, parse_file
 from fenchel.datasets.text_files import Lines, name_of, open_binary
 from fenchel.linalg.storage import INT32_MAX
 
@@ -29,18 +29,18 @@ def read_svmlight(
     qid: bool = False,
     threads: int | None = None,
 ) -> tuple[Any, ...]:
-    """Rows and labels of a file in svmlight text, plain or compressed with gz, bz2 or xz.
+    """Read rows and labels from svmlight text, plain or compressed with gz, bz2 or xz.
 
     Args:
-        path: the file, or one that is open in binary mode.
-        features: the number of columns, by default the highest index that occurs: give test rows those of the training rows.
-        dtype: float64 or float32, of the values. Every number is the nearest there is, as Python's ``float`` reads it.
+        path: a path, or a file opened in binary mode.
+        features: the number of columns, by default the highest index that occurs; for test rows give that of the training rows.
+        dtype: of the values, float64 or float32. Every number is rounded to the nearest one, as by Python's ``float``.
         index_base: the index of the first column: 0, 1 or "auto", which is 1 unless the index 0 occurs.
-        multilabel: whether rows may have any number of labels, with commas between them; y is then a list of sorted tuples.
-        qid: whether to return the query ids too, which every row must then have.
-        threads: how many processors to use, by default all.
+        multilabel: whether rows may have any number of labels, separated by commas; y is then a list of sorted tuples.
+        qid: whether to return the query ids too; every row must then have one.
+        threads: the number of threads, by default that of the processors.
 
-    Returns ``X, y`` or, with ``qid``, ``X, y, qid``. What does not keep to the format is refused, with its line and column.
+    Returns ``X, y`` or, with ``qid``, ``X, y, qid``. Errors in the format are reported with line and column.
 
     >>> import io
     >>> X, y = read_svmlight(io.BytesIO(b"+1 1:0.5 3:2  # a comment\\n-1 2:1\\n"))
@@ -52,7 +52,7 @@ def read_svmlight(
 
 
 class Parts(NamedTuple):
-    """What a file holds, and the index that its first column has."""
+    """The contents of a file, and the index of its first column."""
 
     X: sp.csr_array
     y: Any
@@ -65,13 +65,13 @@ def read_parts(
 ) -> Parts:
     """The same as :func:`read_svmlight`, and the index of the first column."""
     if index_base not in BASES:
-        raise InputError(Argument("index_base", index_base), ": the first column has the index 0 or 1; 'auto' finds out.")
+        raise InputError(Argument("index_base", index_base), ": give 0 or 1, the index of the first column, or 'auto'.")
     if np.dtype(dtype) not in (np.float64, np.float32):
-        raise InputError(Argument("dtype", dtype), ": values are read as float64 or float32.")
+        raise InputError(Argument("dtype", dtype), ": give float64 or float32.")
     rules = Rules(BASES[index_base], _count(features, "features"), np.dtype(dtype), bool(multilabel), bool(qid))
     name = name_of(path)
     with open_binary(path) as (file, raw):
-        found = gather(Lines(file, raw), rules, _count(threads, "threads") or available_threads())
+        found = parse_file(Lines(file, raw), rules, _count(threads, "threads") or available_threads())
     if found.fault:
         line, column, sentence = found.fault
         raise InputError(f"{name}, line {line}{f', column {column}' if column else ''}: {sentence}")
@@ -88,23 +88,23 @@ def _count(value: int | None, name: str) -> int | None:
     return int(value)
 
 
-def _first_column(found: Gathering, name: str) -> int:
+def _first_column(found: ParsedFile, name: str) -> int:
     """The index of the first column."""
     base, features = found.rules.base, found.rules.features
     if base is None:
         base = 0 if found.lowest == 0 else 1
     if features is not None and found.highest - base >= features:
         raise InputError(
-            f"{name}, line {found.highest_line}: the index {found.highest} is past ",
+            f"{name}, line {found.highest_line}: the index {found.highest} exceeds ",
             Argument("features", features),
-            ", for the index 0 occurs too; give ",
+            ", because the index 0 occurs too; give ",
             Argument("features", features + 1),
             ".",
         )
     return base
 
 
-def _matrix(found: Gathering, base: int) -> sp.csr_array:
+def _matrix(found: ParsedFile, base: int) -> sp.csr_array:
     columns = found.rules.features or max(0, found.highest + 1 - base)
     indices, values = found.indices.finish(), found.values.finish()
     indices -= base
@@ -114,6 +114,6 @@ def _matrix(found: Gathering, base: int) -> sp.csr_array:
     return sp.csr_array((values, indices.astype(index_type, copy=False), indptr), shape=(len(indptr) - 1, columns))
 
 
-def _label_sets(found: Gathering) -> list[tuple[float, ...]]:
+def _label_sets(found: ParsedFile) -> list[tuple[float, ...]]:
     labels, ends = found.labels.finish().tolist(), found.label_ends.finish().tolist()
     return [tuple(sorted(labels[a:b])) for a, b in itertools.pairwise([0, *ends])]

@@ -1,4 +1,4 @@
-"""Writing svmlight text, with the shortest decimals that are read back as the same numbers."""
+"""Write svmlight text, with the shortest decimals that are read back as the same numbers."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def write_svmlight(
     """Write rows and labels as svmlight text, compressed if the name ends in .gz, .bz2 or .xz.
 
     Args:
-        path: the file; what is there is replaced once all is written.
-        X: the rows, sparse or dense. Every value is read back exactly, float32 ones as float32.
+        path: the file; an existing one is replaced once all rows are written.
+        X: the rows, sparse or dense. Every value is read back exactly, float32 values as float32.
         y: a label for each row, or a sequence of labels for each row.
         qid: a query id for each row.
         index_base: the index of the first column, 0 or 1.
-        comment: what to say at the top of the file.
+        comment: text for the top of the file.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -47,11 +47,11 @@ def write_svmlight(
     -1 2:1e-07
     """
     if index_base not in (0, 1):
-        raise InputError(Argument("index_base", index_base), ": the first column has the index 0 or 1.")
+        raise InputError(Argument("index_base", index_base), ": give 0 or 1, the index of the first column.")
     rows = _rows(X)
     labels = _label_texts(y, rows.shape[0])
     ids = None if qid is None else _checked_ids(qid, rows.shape[0])
-    _refuse_empty_lines(labels, ids, rows.indptr)
+    _check_no_empty_lines(labels, ids, rows.indptr)
     with writing(path) as file:
         if comment is not None:
             file.writelines(f"# {line}\n".encode() for line in comment.splitlines())
@@ -65,7 +65,7 @@ def _rows(X: Any) -> sp.csr_array:
 
 
 def _label_texts(y: Any, m: int) -> list[str]:
-    """What each line begins with."""
+    """The labels of each row as text."""
     if len(y) != m:
         raise InputError(f"There are {len(y)} labels for {m} rows: give one, or one sequence of labels, for each row.")
     several = any(isinstance(label, Sequence | np.ndarray) and not isinstance(label, str) for label in y)
@@ -79,20 +79,20 @@ def _label_texts(y: Any, m: int) -> list[str]:
 def _checked_ids(qid: Any, m: int) -> list[int]:
     ids = np.asarray(qid)
     if ids.shape != (m,) or ids.dtype.kind not in "iu" or (m and max(abs(int(ids.min())), abs(int(ids.max()))) > HIGHEST_QID):
-        raise InputError(f"qid must be {m} whole numbers of at most {HIGHEST_QID} in size, one for each row.")
+        raise InputError(f"qid must be {m} whole numbers of magnitude at most {HIGHEST_QID}, one per row.")
     return ids.tolist()
 
 
-def _refuse_empty_lines(labels: list[str], ids: list[int] | None, indptr: np.ndarray) -> None:
-    """A line with nothing on it is no row."""
+def _check_no_empty_lines(labels: list[str], ids: list[int] | None, indptr: np.ndarray) -> None:
+    """Refuse rows whose line would be empty, because the reader would skip it."""
     if ids is None:
         bad = next((i for i, label in enumerate(labels) if not label and indptr[i] == indptr[i + 1]), None)
         if bad is not None:
-            raise InputError(f"Row {bad} has neither labels nor entries, which svmlight text cannot say: drop it or give it a label.")
+            raise InputError(f"Row {bad} has neither labels nor entries, which svmlight text cannot express: drop it or give it a label.")
 
 
 def _blocks(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Ranges of rows that are written at a time."""
+    """Ranges of rows that are written together."""
     first, m = 0, len(indptr) - 1
     while first < m:
         last = int(np.searchsorted(indptr, indptr[first] + ENTRIES, side="right")) - 1
@@ -107,12 +107,12 @@ def _lines(rows: sp.csr_array, labels: list[str], ids: list[int] | None, first: 
     starts = [label + query for label, query in zip(labels[first:last], queries, strict=True)]
     begin, end = int(rows.indptr[first]), int(rows.indptr[last])
     bounds, indices = (part.astype(np.int64) for part in (rows.indptr[first : last + 1] - begin, rows.indices[begin:end]))
-    values = rows.data[begin:end].astype(np.float64)  # of one type, like the indices, so that one kernel does
+    values = rows.data[begin:end].astype(np.float64)  # always float64, like the indices int64, so that the kernel is compiled once
     text = np.frombuffer(bytearray("".join(starts).encode()), dtype=np.uint8)
     ends = np.cumsum([len(start) for start in starts], dtype=np.int64)
     out = np.empty(len(text) + len(values) * ENTRY_ROOM + len(starts), dtype=np.uint8)
     left = np.empty((len(values), 2), dtype=np.int64)
-    with np.errstate(over="ignore"):  # for integers that wrap around by design, when nothing is compiled
+    with np.errstate(over="ignore"):  # integers wrap around by design; without compilation NumPy would warn
         size, count = put_rows(text, ends, bounds, indices + base, values, rows.dtype == np.float32, out, left)
     for place, entry in left[:count].tolist():
         number = repr(float(values[entry])).encode()

@@ -1,1 +1,1 @@
-"""Tables (CSV, Parquet, data frames) as matrices, by a rule that is kept and makes the same columns of the next table."""
+"""Tables (CSV, Parquet, data frames) as matrices, by an encoding that can be stored and applied to further tables."""

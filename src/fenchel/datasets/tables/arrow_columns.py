@@ -1,4 +1,4 @@
-"""Columns of Arrow tables as NumPy arrays: the one place that knows Arrow's types."""
+"""Columns of Arrow tables as NumPy arrays: the only module that handles Arrow's types."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ import scipy.sparse as sp
 from fenchel.core.errors import Argument, InputError, InputTypeError
 from fenchel.core.messages import counted, near
 
-LONGEST_LABEL = 1000  # characters: classes have names, not essays
+LONGEST_LABEL = 1000  # characters of a class name; longer text is hardly a class
 
 
 def as_table(table: Any) -> Any:
-    """An Arrow table of anything that offers itself as one, without the index of a pandas frame."""
+    """An Arrow table from any object with the Arrow stream protocol, without the index of a pandas frame."""
     import pyarrow as pa
 
     if not isinstance(table, pa.Table):
         if not hasattr(table, "__arrow_c_stream__"):
-            raise InputTypeError(f"{type(table).__name__} is no table: give an Arrow table, or a data frame of pandas or polars.")
+            raise InputTypeError(f"{type(table).__name__} is not a table: give an Arrow table, or a data frame of pandas or polars.")
         table = pa.RecordBatchReader.from_stream(table).read_all()
     index = [name for name in _pandas_index(table) if name in table.column_names]
     table = table.drop_columns(index) if index else table
     check_names(table.column_names)
     if table.num_rows == 0:
-        raise InputError("The table has no rows: there is nothing to read.")
+        raise InputError("The table has no rows: give a table with rows.")
     return table
 
 
 def check_names(names: list[str]) -> None:
-    """Refuse columns that cannot be told apart."""
+    """Refuse columns with the same name."""
     twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
     if twice is not None:
-        raise InputError(f"Two columns are called {twice!r}: give each a name of its own.")
+        raise InputError(f"Two columns are called {twice!r}: give every column a different name.")
 
 
 def _pandas_index(table: Any) -> list[str]:
@@ -47,13 +47,13 @@ def _pandas_index(table: Any) -> list[str]:
 
 
 def check_name(table: Any, name: str) -> None:
-    """Refuse a name that no column has."""
+    """Raise an error if there is no column with this name."""
     if name not in table.column_names:
         raise InputError(f"There is no column {name!r}: {near(str(name), table.column_names)}")
 
 
 def column_kind(name: str, values: Any, role: str = "column") -> str:
-    """Whether a column holds numbers or categories; anything else is refused."""
+    """Whether a column holds numbers or categories; other types are refused."""
     import pyarrow.types as types
 
     held = values.type.value_type if types.is_dictionary(values.type) else values.type
@@ -79,9 +79,9 @@ def numbers(name: str, values: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _coded(values: Any) -> Iterator[tuple[np.ndarray, list[str]]]:
-    """A column of texts, chunk by chunk, as places in a list of texts whose last one, empty, stands for what is missing.
+    """A column of texts, chunk by chunk, as indices into a list of texts whose last element, empty, represents missing values.
 
-    Texts are never spelt out row by row: a file may repeat a long one a million times at no cost to itself.
+    Texts are never copied row by row: a small file may repeat a long text a million times.
     """
     import pyarrow as pa
     import pyarrow.types as types
@@ -97,12 +97,12 @@ def _coded(values: Any) -> Iterator[tuple[np.ndarray, list[str]]]:
 
 
 def different(values: Any) -> set[str]:
-    """The texts of a column, each once; a missing one is empty."""
+    """The distinct texts of a column; missing values are the empty text."""
     return {texts[place] for places, texts in _coded(values) for place in np.unique(places).tolist()}
 
 
 class Mixture(NamedTuple):
-    """A column of texts most of which are numbers: how many of how many, and the first that is not, with its row, which count from 1."""
+    """A column of texts most of which are numbers: the counts, and the first text that is not a number, with its row, from 1."""
 
     numbers: int
     total: int
@@ -111,7 +111,7 @@ class Mixture(NamedTuple):
 
 
 def mixture(values: Any) -> Mixture | None:
-    """What there is to say of a column of texts if at least half of them, but not all, are numbers."""
+    """The mixture in a column of texts if at least half of them, but not all, are numbers; else None."""
     numbers, total, read, first = 0, 0, 0, None
     for places, texts in _coded(values):
         is_number = np.array([_is_number(text) for text in texts])
@@ -131,7 +131,7 @@ def _is_number(text: str) -> bool:
 
 
 def codes(values: Any, categories: tuple[str, ...]) -> tuple[np.ndarray, set[str]]:
-    """The place of each text among the categories, -1 for those that are none, and which these are."""
+    """The index of each text among the categories, -1 for unknown texts, and the set of unknown texts."""
     known = {category: place for place, category in enumerate(categories)}
     found, unknown = [np.empty(0, dtype=np.int32)], set()
     for places, texts in _coded(values):
@@ -141,33 +141,33 @@ def codes(values: Any, categories: tuple[str, ...]) -> tuple[np.ndarray, set[str
 
 
 def labels(name: str | None, values: Any, role: str) -> np.ndarray:
-    """A target column: floats, or texts; none may be missing."""
+    """A target column as floats or texts; an error if values are missing."""
     if role == "category":
         longest = max((len(text) for text in different(values)), default=0)
         if longest > LONGEST_LABEL:
             raise InputError(
-                f"Column {name!r} has a text of {longest:,} characters: that is no class; give another ", Argument("target", ...), "."
+                f"Column {name!r} has a text of {longest:,} characters, too long for a class: give another ", Argument("target", ...), "."
             )
         held = np.concatenate([np.array(texts, dtype=np.str_)[places] for places, texts in _coded(values)])
         absent = values.null_count
     elif column_kind(str(name), values, "target") == "category":
-        raise InputError(f"Column {name!r} must hold numbers, and holds text: convert it.")
+        raise InputError(f"Column {name!r} must hold numbers but holds text: convert it.")
     else:
         held, missing = numbers(str(name), values)
         absent = int(missing.sum())
     if absent:
         raise InputError(
-            f"Column {name!r} has {counted(absent, 'missing value')} in {len(held):,} rows, and each row needs one: drop those rows."
+            f"Column {name!r} has {counted(absent, 'missing value')} in {len(held):,} rows, and every row needs a value: drop those rows."
         )
     return held
 
 
 def assemble(pieces: list[np.ndarray], widths: list[int], m: int, dtype: Any) -> Any:
-    """Columns side by side, floats as they are and codes as 0 and 1: as CSR if that takes less than half the memory."""
+    """The matrix of all columns, floats unchanged and codes as 0/1 columns; CSR if that takes less than half the memory."""
     n, size = sum(widths), np.dtype(dtype).itemsize
     nonzeros = sum(np.count_nonzero(piece) if piece.dtype.kind == "f" else np.count_nonzero(piece >= 0) for piece in pieces)
     first = np.concatenate([[0], np.cumsum(widths)])
-    if m * n * size <= 2 * (nonzeros * (size + 4) + 4 * (m + 1)):  # entry for entry, dense rows are read several times as fast
+    if m * n * size <= 2 * (nonzeros * (size + 4) + 4 * (m + 1)):  # per entry, dense rows are read several times as fast
         return _dense(pieces, first, m, n, dtype)
     entries = [_entries(piece, offset, dtype) for piece, offset in zip(pieces, first[:-1], strict=True)]
     data, rows, at = (np.concatenate(parts) for parts in zip(*entries, strict=True))

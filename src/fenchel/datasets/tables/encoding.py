@@ -1,8 +1,8 @@
-"""How the columns of a table become the columns of a matrix, and the same ones again for the next table.
+"""The encoding of the columns of a table as columns of a matrix, which can be applied to further tables.
 
-Numbers and booleans stay as they are. Text becomes one 0/1 column per category, called ``colour=red``; a missing text is a
-category of its own, ``colour=``. A missing number (or nan) is refused unless told what to put in its place, for both
-zeros and means change the model, and nobody but the user knows which is harmless.
+Numbers and booleans are kept. Text becomes one 0/1 column per category, called ``colour=red``; missing text is a separate
+category, ``colour=``. A missing number (or nan) is refused unless the user chooses a replacement, because both zeros and means
+change the model, and only the user knows which is harmless.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from fenchel.datasets.tables import encoding_json
 from fenchel.datasets.tables.column import Column
 
 TARGETS = ("target", "label", "class", "y")
-NAMED = 30  # columns that a message lists
-FEW_CATEGORIES, MANY_CATEGORIES = 100, 100_000  # categories a text column may have without being asked about
+NAMED = 30  # number of columns that a message lists
+FEW_CATEGORIES, MANY_CATEGORIES = 100, 100_000  # limits on the categories of a text column for small and large tables
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """The columns a table must have, and what becomes of them.
+    """The columns that a table must have, and how each is encoded.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"size": [1.0, 2.5, 3.0], "colour": ["red", "blue", None], "class": ["yes", "no", "no"]})
@@ -64,12 +64,12 @@ class Encoding:
         missing: str | None = None,
         max_categories: int | None = None,
     ) -> Encoding:
-        """Learn the columns of a table: an Arrow table, or a data frame of pandas or polars.
+        """The encoding for the columns of a table: an Arrow table, or a data frame of pandas or polars.
 
-        ``features`` are the columns to use, by default all but ``target`` (by default the one called target, label, class or y),
-        ``sample_weight`` and those to ``drop``. ``missing="zero"`` or ``"mean"`` is what to put in place of missing numbers. A
-        text column with more different values than half the rows (at least 100) or than 100,000 is taken for an identifier and refused:
-        ``max_categories`` sets another limit.
+        ``features`` are the columns to use, by default all but ``target`` (by default the one named target, label, class or y),
+        ``sample_weight`` and those to ``drop``. ``missing="zero"`` or ``"mean"`` chooses the replacement for missing numbers. A text
+        column with more than 100,000 different values, or with more than half as many as rows (if more than 100), is probably an
+        identifier and is refused; ``max_categories`` sets another limit.
         """
         table = arrow.as_table(table)
         target = _target(table, target)
@@ -77,25 +77,27 @@ class Encoding:
         features = [features] if isinstance(features, str) else features
         for name in [*drop, *(features or ()), *([sample_weight] if sample_weight else [])]:
             arrow.check_name(table, name)
-        apart = {target, sample_weight, *drop}
-        used = [name for name in dict.fromkeys(table.column_names if features is None else features) if name not in apart]
+        excluded = {target, sample_weight, *drop}
+        used = [name for name in dict.fromkeys(table.column_names if features is None else features) if name not in excluded]
         if not used:
-            raise InputError(f"The table has no columns but {', '.join(map(repr, table.column_names))}: there is nothing to learn from.")
+            raise InputError(
+                f"The table has only the columns {', '.join(map(repr, table.column_names))}: give at least one column to train on."
+            )
         if missing is not None:
             checked_choice("missing", missing, ("zero", "mean"))
         limit = max_categories if max_categories is not None else max(FEW_CATEGORIES, min(table.num_rows // 2, MANY_CATEGORIES))
         fitted = tuple(_fitted(name, table[name], missing, limit) for name in used)
-        learnt = Column(target, arrow.column_kind(target, table[target], "target"))
-        if learnt.kind == "category":
-            _tell_mixture(target, table[target], "classes", "correct it.")
-        return cls(fitted, learnt, sample_weight)
+        target_column = Column(target, arrow.column_kind(target, table[target], "target"))
+        if target_column.kind == "category":
+            _warn_of_mixture(target, table[target], "classes", "correct it.")
+        return cls(fitted, target_column, sample_weight)
 
     def transform(self, table: Any, dtype: Any = np.float64) -> Data:
-        """The matrix of a table: CSR where that takes less than half the memory of a dense array. ``y`` is None without a target column."""
+        """Encode a table: X is CSR if that takes less than half the memory of a dense array; y is None without a target column."""
         table = arrow.as_table(table)
-        lacking = [column.name for column in self.columns if column.name not in table.column_names]
-        if lacking:
-            raise InputError(f"The table lacks {', '.join(map(repr, lacking))}: it must have the columns the encoding was made from.")
+        missing = [column.name for column in self.columns if column.name not in table.column_names]
+        if missing:
+            raise InputError(f"The table lacks {', '.join(map(repr, missing))}: give all columns that the encoding was fitted on.")
         pieces = [_encoded(column, table[column.name]) for column in self.columns]
         X = arrow.assemble(pieces, [column.width for column in self.columns], table.num_rows, dtype)
         target = self.target.name if self.target is not None else None
@@ -105,7 +107,7 @@ class Encoding:
         return Data(X, y, self.feature_names, target, encoding=self, sample_weight=s)
 
     def text_columns(self) -> list[str]:
-        """The columns whose values are text, whatever they look like in another file."""
+        """The columns to read as text, even if they look like numbers in another file."""
         known = [*self.columns, *([self.target] if self.target is not None else [])]
         return [column.name for column in known if column.kind == "category"]
 
@@ -115,7 +117,7 @@ class Encoding:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Encoding:
-        """The encoding in a JSON text, which is checked: it may come from anywhere."""
+        """The encoding in a JSON text, which is validated, because it may come from an untrusted source."""
         return cls(*encoding_json.loads(text))
 
 
@@ -125,28 +127,26 @@ def _target(table: Any, target: str | None) -> str:
         return target
     found = [name for name in table.column_names if name.lower() in TARGETS]
     if len(found) != 1:
-        said = (
+        problem = (
             f"Several columns may be the target, {', '.join(map(repr, found))}"
             if found
             else "No column is called target, label, class or y"
         )
         names = table.column_names
         more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-        raise InputError(
-            f"{said}: say which of the columns it is with ", Argument("target", ...), f". They are {', '.join(names[:NAMED])}{more}."
-        )
+        raise InputError(f"{problem}: name it with ", Argument("target", ...), f". They are {', '.join(names[:NAMED])}{more}.")
     return found[0]
 
 
 def _fitted(name: str, values: Any, missing: str | None, limit: int) -> Column:
     if arrow.column_kind(name, values) == "category":
-        _tell_mixture(name, values, "one-hot", "correct it, or leave the column out with ", Argument("drop", [name]), ".")
+        _warn_of_mixture(name, values, "one-hot columns", "correct it, or leave the column out with ", Argument("drop", [name]), ".")
         return Column(name, "category", _categories(name, values, limit))
     numbers, absent = arrow.numbers(name, values)
     if missing is None:
         if absent.any():
             raise InputError(
-                f"Column {name!r} has {counted(absent.sum(), 'missing value')} in {len(numbers):,} rows: say what to put there with ",
+                f"Column {name!r} has {counted(absent.sum(), 'missing value')} in {len(numbers):,} rows: choose a replacement with ",
                 Argument("missing", "zero"),
                 " or ",
                 Argument("missing", "mean"),
@@ -156,7 +156,7 @@ def _fitted(name: str, values: Any, missing: str | None, limit: int) -> Column:
             )
         return Column(name, "number")
     if missing == "mean" and absent.all():
-        raise InputError(f"Column {name!r} has no value at all, hence no mean: leave it out with ", Argument("drop", [name]), ".")
+        raise InputError(f"Column {name!r} has no values and so no mean: leave it out with ", Argument("drop", [name]), ".")
     return Column(name, "number", fill=float(numbers[~absent].mean()) if missing == "mean" else 0.0)
 
 
@@ -168,25 +168,25 @@ def _categories(name: str, values: Any, limit: int) -> tuple[str, ...]:
             Argument("drop", [name]),
             ", or give ",
             Argument("max_categories", len(different)),
-            " if each deserves a weight of its own.",
+            " if each of them should have a weight.",
         )
     return tuple(sorted(different))
 
 
 def _encoded(column: Column, values: Any) -> np.ndarray:
-    """Floats for numbers, integer codes for categories, -1 for those never seen."""
+    """Floats for numbers, integer codes for categories, -1 for unknown ones."""
     if column.kind == "category":
         codes, unknown = arrow.codes(values, column.categories)
-        _tell_unknown(column.name, unknown, int(np.count_nonzero(codes < 0)))
+        _warn_of_unknown(column.name, unknown, int(np.count_nonzero(codes < 0)))
         return codes
     if arrow.column_kind(column.name, values) != "number":
-        raise InputError(f"Column {column.name!r} held numbers when the encoding was made, and holds text now: convert it.")
+        raise InputError(f"Column {column.name!r} held numbers when the encoding was fitted, and now holds text: convert it.")
     numbers, absent = arrow.numbers(column.name, values)
     if absent.any():
         if column.fill is None:
             raise InputError(
-                f"Column {column.name!r} has {counted(absent.sum(), 'missing value')}, and the encoding nothing to put in their place: "
-                "fill them, or make the encoding with ",
+                f"Column {column.name!r} has {counted(absent.sum(), 'missing value')}, and the encoding has no replacement: "
+                "fill them, or fit the encoding with ",
                 Argument("missing", "zero"),
                 " or ",
                 Argument("missing", "mean"),
@@ -196,22 +196,22 @@ def _encoded(column: Column, values: Any) -> np.ndarray:
     return numbers
 
 
-def _tell_mixture(name: str, values: Any, becomes: str, *advice: str | Argument) -> None:
-    """Warn of a column that is text for the sake of a few values: they may be typing errors."""
+def _warn_of_mixture(name: str, values: Any, becomes: str, *advice: str | Argument) -> None:
+    """Warn if a column is text only because of a few values, which may be typing errors."""
     found = arrow.mixture(values)
     if found is not None:
         message = (
-            f"Column {name!r} is text, and so {becomes}, though {found.numbers:,} of {found.total:,} values are numbers; the first that "
-            f"is not is {found.text[:40]!r}, in row {found.row:,}, counting from 1: "
+            f"Column {name!r} is text and encoded as {becomes}, although {found.numbers:,} of {found.total:,} values are numbers; the "
+            f"first that is not is {found.text[:40]!r}, in row {found.row:,}, counting from 1: "
         )
         warnings.warn(InputWarning(message, *advice), stacklevel=users_line())
 
 
-def _tell_unknown(name: str, unknown: Iterable[str], count: int) -> None:
+def _warn_of_unknown(name: str, unknown: Iterable[str], count: int) -> None:
     if count:
         examples = ", ".join(repr(text[:40]) for text in list(unknown)[:3])
         warnings.warn(
-            f"{count:,} rows have texts in column {name!r} that the encoding does not know, such as {examples}: "
-            "all columns made of it are 0 there.",
+            f"{count:,} rows have texts in column {name!r} that the encoding has no category for, such as {examples}: "
+            "they are encoded as zeros.",
             stacklevel=users_line(),
         )

@@ -1,4 +1,4 @@
-"""Encodings as JSON text, and back: what comes from a file is checked before it is believed."""
+"""Encodings as JSON text and back; text from a file is validated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_COLUMNS = 2**31 - 1
 
 
 class _Refused(ValueError):
-    """What is wrong with the text."""
+    """The text is not a valid encoding."""
 
 
 def dumps(encoding: Any) -> str:
@@ -24,11 +24,11 @@ def dumps(encoding: Any) -> str:
 
 
 def loads(text: str | bytes) -> tuple[tuple[Column, ...], Column | None, str | None]:
-    """The fields of the encoding in the text, or one sentence on why there is none."""
+    """The fields of the encoding in the text, or an error that states what is wrong."""
     try:
         found = json.loads(text, parse_constant=_no_constant)
-        _need(isinstance(found, dict) and found.get("format") == FORMAT, f"it does not say that its format is {FORMAT!r}")
-        _need(set(found) <= {"format", "columns", "target", "sample_weight"}, "it has entries of no meaning")
+        _need(isinstance(found, dict) and found.get("format") == FORMAT, f"its format is not {FORMAT!r}")
+        _need(set(found) <= {"format", "columns", "target", "sample_weight"}, "it has unknown entries")
         given = found.get("columns")
         _need(isinstance(given, list) and len(given) > 0, "its columns are not a list")
         columns = tuple(_column(column) for column in given)
@@ -39,7 +39,7 @@ def loads(text: str | bytes) -> tuple[tuple[Column, ...], Column | None, str | N
         _need(sum(column.width for column in columns) <= MOST_COLUMNS, "it has too many columns")
     except (ValueError, RecursionError, OverflowError) as error:
         reason = str(error) if isinstance(error, _Refused) else "it is not JSON"
-        raise InputError(f"This is not an encoding of fenchel's: {reason}.") from None
+        raise InputError(f"This is not an encoding written by fenchel: {reason}.") from None
     return columns, target, sample_weight
 
 
@@ -50,9 +50,9 @@ def _column(found: Any) -> Column:
     categories = [] if categories is None else categories
     _need(isinstance(categories, list) and all(isinstance(text, str) for text in categories), f"the categories of {name!r} are not texts")
     _need(len(set(categories)) == len(categories), f"a category of {name!r} occurs twice")
-    _need(not categories or kind == "category", f"{name!r} is a number, and has categories")
+    _need(not categories or kind == "category", f"{name!r} is a number and has categories")
     number = isinstance(fill, (int, float)) and not isinstance(fill, bool) and kind == "number"
-    _need(fill is None or (number and math.isfinite(fill)), f"what stands for a missing {name!r} is not a number")
+    _need(fill is None or (number and math.isfinite(fill)), f"the replacement for a missing {name!r} is not a number")
     return Column(name, kind, tuple(categories), None if fill is None else float(fill))
 
 
@@ -62,4 +62,4 @@ def _need(holds: bool, otherwise: str) -> None:
 
 
 def _no_constant(name: str) -> None:
-    raise _Refused(f"{name} is no number")
+    raise _Refused(f"{name} is not a number")

@@ -1,233 +1,118 @@
-"""Which of the weights w_1, …, w_T of an online method to return: the last, a random one, the average, or that of a suffix.
+"""The sum w_1 + … + w_t of the weights of an online method, kept while they change (:class:`.protocols.OnlineWeights`)
 
-How long a run will be is not known beforehand, so each is kept ready after every round, at O(entries touched) a round.
+With a common factor, w_t = f_t·u_t, only the entries touched cost anything: for F_t = f_1 + … + f_t,
+
+    Σ_s f_s u_s = F_t u_t − Σ_s F_{s−1}(u_s − u_{s−1})
+
+and a step changes u in the entries of its rows alone.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel
-from fenchel.core.validation import checked_choice
-from fenchel.linalg.weights import read_weights
+from fenchel.core.record import record
 
-CANCELLING = 1e3  # how far the factor may fall below its mean
+LARGEST_CANCELLATION = 1e3  # F_t u_t may exceed the sum by this factor, which costs 3 of its 16 digits
 
 
 @compiled
-class Averaged(NamedTuple):
-    """A player at w_t = f_t·u_t, with Σ_s f_s u_s = F_t u_t − Σ_s F_{s−1}(u_s − u_{s−1}), F_t = f_1 + … + f_t: only what changes counts.
+class AveragedWeights(NamedTuple):
+    """Weights with a common factor, and the sum of all so far.
 
-    Where a player renews all of u (a new reference, a new scale), the sum so far is set aside first; also where f has
-    fallen far below its mean, for then F_t u_t is much larger than the sum, and rounding would be all that is left.
+    Before a refresh replaces all of u, the sum so far is stored as it is; also where f has fallen far below its mean, for then
+    F_t u_t is much larger than the sum, and the difference would consist of rounding errors.
     """
 
-    player: Any
+    weights: Any
     v: np.ndarray
-    owed: np.ndarray  # Σ_s F_{s−1}(u_s − u_{s−1})
-    mass: np.ndarray  # F, and of how many rounds
+    deferred: np.ndarray  # Σ_s F_{s−1}(u_s − u_{s−1}), less the sum of the steps before F began
+    state: Any  # F, and the number of steps it counts
 
     def raw(self, j):
-        return self.player.raw(j)
+        return self.weights.raw(j)
 
     def factor(self):
-        return self.player.factor()
+        return self.weights.factor()
 
     def shift(self, j, delta):
-        before = self.player.raw(j)
-        change = self.player.shift(j, delta)
-        self.owed[j] += self.mass[0] * (self.player.raw(j) - before)
+        before = self.weights.raw(j)
+        change = self.weights.shift(j, delta)
+        self.deferred[j] += self.state.factors * (self.weights.raw(j) - before)
         return change
 
     def settle(self, change):
-        if self.player.outdated(change):
-            self.set_aside()
-            self.player.refresh()
+        self.weights.settle(change)
 
-    def confined(self):
-        return self.player.confined()
+    def end_shifts(self):
+        if self.weights.is_outdated():
+            self.store_sum()
+            self.weights.refresh()
 
-    def size(self, i, slope):
-        return self.player.size(i, slope)
-
-    def begin(self, G, P0, r):
-        if self.player.renews():
-            self.set_aside()
-        return self.player.begin(G, P0, r)
-
-    def end(self):
-        paused = self.player.end()
-        self.mass[0] += self.player.factor()
-        self.mass[1] += 1.0
-        if self.mass[0] > CANCELLING * self.mass[1] * self.player.factor():
-            self.set_aside()
-        return paused
+    def end_step(self):
+        factor = self.weights.factor()
+        self.state.factors += factor
+        self.state.steps += 1.0
+        if self.state.factors > LARGEST_CANCELLATION * self.state.steps * factor:
+            self.store_sum()
 
     def total(self, j):
-        return self.mass[0] * self.player.raw(j) - self.owed[j]
+        return self.state.factors * self.weights.raw(j) - self.deferred[j]
 
-    def set_aside(self):
-        for j in range(self.owed.shape[0]):
-            self.owed[j] = -self.total(j)
-        self.mass[:] = 0.0
+    def store_sum(self):
+        for j in range(self.deferred.shape[0]):
+            self.deferred[j] = -self.total(j)
+        self.state.factors = 0.0
+        self.state.steps = 0.0
 
 
 @compiled
-class Summed(NamedTuple):
-    """A player whose weights have no common factor, with the sum of all so far: O(features) a round."""
+class SummedWeights(NamedTuple):
+    """Weights without a common factor, and the sum of all so far, at O(features) a step."""
 
-    player: Any
+    weights: Any
     v: np.ndarray
     sums: np.ndarray
 
     def raw(self, j):
-        return self.player.raw(j)
+        return self.weights.raw(j)
 
     def factor(self):
-        return self.player.factor()
+        return self.weights.factor()
 
     def shift(self, j, delta):
-        return self.player.shift(j, delta)
+        return self.weights.shift(j, delta)
 
     def settle(self, change):
-        self.player.settle(change)
+        self.weights.settle(change)
 
-    def confined(self):
-        return self.player.confined()
+    def end_shifts(self):
+        self.weights.end_shifts()
 
-    def size(self, i, slope):
-        return self.player.size(i, slope)
-
-    def begin(self, G, P0, r):
-        return self.player.begin(G, P0, r)
-
-    def end(self):
-        paused = self.player.end()
-        factor = self.player.factor()
+    def end_step(self):
+        self.weights.end_step()
+        factor = self.weights.factor()
         for j in range(self.sums.shape[0]):
-            self.sums[j] += factor * self.player.raw(j)
-        return paused
+            self.sums[j] += factor * self.weights.raw(j)
 
     def total(self, j):
         return self.sums[j]
 
 
 @kernel
-def read_total(player):
+def read_total(weights):
     """The sum of all weights so far."""
-    out = np.empty(player.v.shape[0])
+    out = np.empty(weights.v.shape[0])
     for j in range(out.shape[0]):
-        out[j] = player.total(j)
+        out[j] = weights.total(j)
     return out
 
 
-class Last:
-    """Return the last w_t."""
-
-    def __init__(self, player: Any, rng: np.random.Generator, state: dict[str, Any]) -> None:
-        self.player, self.rng = player, rng
-        self.t = state.get("rounds", 0)
-        self.next_mark = state.get("next_mark", math.inf)  # the round after which there is something to take down
-
-    def parts(self, order: np.ndarray, k: int) -> Iterator[np.ndarray]:
-        """The rows, cut where a round ends that is marked."""
-        first = 0
-        while first < len(order):
-            if self.t >= self.next_mark:
-                self.mark()
-            last = len(order) if math.isinf(self.next_mark) else min(len(order), first + k * (int(self.next_mark) - self.t))
-            yield order[first:last]
-            self.t += -(-(last - first) // k)
-            if self.t >= self.next_mark:
-                self.mark()
-            first = last
-
-    def mark(self) -> None:
-        """Take down what is needed of the round just played, and set the next mark."""
-
-    def weights(self) -> np.ndarray:
-        """What to predict with after the rounds so far."""
-        return np.asarray(read_weights(self.player))
-
-    def state(self) -> dict[str, Any]:
-        """What is needed to go on."""
-        return {"rounds": self.t, "next_mark": self.next_mark}
-
-
-class Random(Last):
-    """Return one of w_1, …, w_t with equal probability, whatever t will be: w_s replaces the one kept with probability 1/s."""
-
-    def __init__(self, player: Any, rng: np.random.Generator, state: dict[str, Any]) -> None:
-        super().__init__(player, rng, {"next_mark": 1, **state})
-        self.kept = state["kept"].copy() if "kept" in state else super().weights()
-
-    def mark(self) -> None:
-        """Keep these weights; the next replacement comes after round s with probability t/s, so log T are all there will be."""
-        self.kept = super().weights()
-        self.next_mark = math.floor(self.t / (1.0 - self.rng.random())) + 1
-
-    def weights(self) -> np.ndarray:
-        """The weights kept."""
-        return self.kept
-
-    def state(self) -> dict[str, Any]:
-        """What is needed to go on."""
-        return {**super().state(), "kept": self.kept}
-
-
-class Average(Last):
-    """Return the average of w_1, …, w_t."""
-
-    def __init__(self, player: Any, rng: np.random.Generator, state: dict[str, Any]) -> None:
-        total = state.get("total", np.zeros_like(player.v)).copy()
-        player = Averaged(player, player.v, -total, np.zeros(2)) if player.factors() else Summed(player, player.v, total)
-        super().__init__(player, rng, state)
-
-    def total(self) -> np.ndarray:
-        """w_1 + … + w_t"""
-        return np.asarray(read_total(self.player))
-
-    def weights(self) -> np.ndarray:
-        """The average so far."""
-        return self.total() / max(self.t, 1)
-
-    def state(self) -> dict[str, Any]:
-        """What is needed to go on."""
-        return {**super().state(), "total": self.total()}
-
-
-class Suffix(Average):
-    """Return the average since the last power of two but one: of between a half and three quarters of all rounds."""
-
-    def __init__(self, player: Any, rng: np.random.Generator, state: dict[str, Any]) -> None:
-        super().__init__(player, rng, {"next_mark": 1, **state})
-        none = np.zeros_like(player.v)
-        self.since, self.before = state.get("since", 0), state.get("before", none).copy()
-        self.since_next, self.before_next = state.get("since_next", 0), state.get("before_next", none).copy()
-
-    def mark(self) -> None:
-        """Take down the sum so far: the suffix after next begins here."""
-        self.since, self.before = self.since_next, self.before_next
-        self.since_next, self.before_next = self.t, self.total()
-        self.next_mark = 2 * self.t
-
-    def weights(self) -> np.ndarray:
-        """The average of the suffix."""
-        return (self.total() - self.before) / max(self.t - self.since, 1)
-
-    def state(self) -> dict[str, Any]:
-        """What is needed to go on."""
-        mine = {"since": self.since, "before": self.before, "since_next": self.since_next, "before_next": self.before_next}
-        return {**super().state(), **mine}
-
-
-PREDICTORS = {"last": Last, "random": Random, "average": Average, "suffix": Suffix}
-
-
-def predictor_of(name: str, player: Any, rng: np.random.Generator, state: dict[str, Any]) -> Any:
-    """The predictor of that name, with the player it needs."""
-    return PREDICTORS[checked_choice("predictor", name, PREDICTORS)](player, rng, state)
+def averaged(weights: Any, total: np.ndarray) -> AveragedWeights | SummedWeights:
+    """The weights with their sum, which is ``total`` so far."""
+    if weights.has_common_factor():
+        return AveragedWeights(weights, weights.v, -total, record(factors=0.0, steps=0.0))
+    return SummedWeights(weights, weights.v, total)

@@ -1,141 +1,137 @@
-"""The convex repeated game that every online solver plays, one round after the other:
+"""The loop of every online solver: at w_t, draw rows A_t, and let a subgradient of their mean loss f_t give w_{t+1}
 
-    rows A_t are drawn;  the player, at w_t, meets the mean loss f_t over them;  a subgradient g_t moves the player to w_{t+1}
+    g_t = (1/|A_t|) Σ_{i ∈ A_t} s_i φ'(<w_t, x_i>, y_i)·x_i
 
-A player is a set of weights (``raw``, ``factor``, ``shift``, ``settle``: see :mod:`fenchel.linalg.weights`) with four more methods:
+The update rule says how long the step along −g_t is and what else happens to w (:mod:`.protocols`), so that one kernel serves
+all methods. A step touches only the entries of the rows drawn.
 
-    confined()         whether it wants to know the mean of φ(0, y)
-    size(i, slope)     its bound on ‖slope·x_i‖, if it needs one
-    begin(G, P0, r)    with ‖g_t‖ ≤ G but for the penalty, P0 the mean of φ(0, y) so far, and r the natural length of w, what
-                       it takes to do away with a loss: shrink what has to shrink; the step, in units of ``shift``, along −g_t
-    end()              project, advance, whatever ends the round; whether to pause after it
-
-so that one kernel serves all. Per round only the entries of the rows drawn are touched.
-
-The slopes played are a dual point: α_i, the mean of −φ' over the visits to row i, gives a lower bound D(α) that the
-regret bounds the distance of. That makes a certificate for losses with corners, where −φ' at w alone is a poor one.
+The derivatives computed on the way are a dual point: α_i, the mean of −φ' over the visits to row i, gives the lower bound D(α), whose
+distance from the optimum the regret bounds. It certifies losses that are not smooth, where −φ' at w alone is a poor dual point.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.core.compiled import kernel
+from fenchel.core.compiled import compiled, kernel
 from fenchel.core.errors import Argument, InputError
+from fenchel.core.record import record
 from fenchel.core.validation import checked_choice
 from fenchel.linalg.weights import Plain
+from fenchel.losses.outputs import outputs_of
 from fenchel.problems.objective import Chunk
 from fenchel.problems.result import Iterate, ProgressiveLoss
 from fenchel.problems.row_order import SAMPLING
+from fenchel.solvers._online.protocols import OnlineWeights, UpdateRule
 
-STARTED = 10_000.0  # rows that weights given as a start count for, where it is not known how many they were learnt from
-LARGEST_BATCH = 1 << 40  # a batch as large as all rows, whatever was asked for
-FIRST_ROWS = 1000.0  # as many tell the natural length of w
-ROWS, AT_ZERO, LOSS, DUAL, ACCESSES, FIRST_LOSS, FIRST_SLOPE, ERRORS, TALLIES = range(9)  # what a tally counts
+ROWS_BEFORE_START = 10_000.0  # rows that weights given as a start count for, where it is unknown how many they were learnt from
+LARGEST_BATCH = 1 << 40  # larger batches than any data set has rows are all the same
+NATURAL_LENGTH_ROWS = 1000.0  # the first rows, from which the natural length of w is estimated
+
+
+def first_counters() -> Any:
+    """What a run counts: rows and entries of X read; sums of φ(0), over all rows and over the first ones, and of ‖φ'(0)·x‖ over the
+    first ones; and, where the loop evaluates rows before it learns from them, sums of losses, of −φ*(φ') and of errors.
+    """
+    return record(rows=0.0, accesses=0.0, loss_at_zero=0.0, first_loss=0.0, first_gradient=0.0, loss=0.0, dual=0.0, errors=0.0)
+
+
+@compiled
+class LabelledRows(NamedTuple):
+    """Rows with their labels and weights s_i, as kernels take them."""
+
+    rows: Any
+    y: np.ndarray
+    s: np.ndarray
+
+
+@compiled
+class StepRecord(NamedTuple):
+    """What the loop writes down about the rows that it reads."""
+
+    counters: Any
+    evaluate: bool  # whether rows are evaluated before they are learnt from
+    derivatives: np.ndarray  # −Σ φ' over the visits to each row, or empty
+    visits: np.ndarray
+    gradients: Plain  # −Σ s_i φ'(z_i)·x_i, or empty
+
+
+# These functions take numbers and the counters, not the tuples of arrays that hold them: inside a branch Numba would count references
+# to every array of a tuple at every row, which doubles the time of a step on short rows.
+
+
+@compiled
+def add_at_zero(counters, loss, outputs, y, s, norm):
+    """Add φ(0, y), and while the natural length is estimated also ‖φ'(0, y)·x‖, with ‖s·x‖ ≤ norm."""
+    value = s * loss.value(outputs.zero(), y)
+    counters.loss_at_zero += value
+    if counters.rows <= NATURAL_LENGTH_ROWS:
+        counters.first_loss += value
+        counters.first_gradient += norm * outputs.norm(outputs.derivative(loss, outputs.zero(), y))
+
+
+@compiled
+def add_loss(counters, loss, outputs, z, g, y, s):
+    """Add the loss at z, its part in the dual objective, and whether the class predicted is wrong."""
+    value = s * loss.value(z, y)
+    counters.loss += value
+    counters.dual += value - s * outputs.dot(z, g)  # −φ*(φ') = φ − z·φ', by Fenchel–Young
+    counters.errors += s if outputs.is_wrong(z, y) else 0.0
+
+
+@compiled
+def natural_length(counters):
+    known = counters.first_loss > 0.0 and counters.first_gradient > 0.0
+    return counters.first_loss / counters.first_gradient if known else 1.0
 
 
 @kernel
-def play(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradients):
-    """Rounds of k rows each; how many rows until the player paused. ``judge`` adds up what is suffered, in ``tally`` and ``gradients``."""
-    slopes = np.empty(min(k, order.shape[0]))
-    for first in range(0, order.shape[0], k):
-        last = min(first + k, order.shape[0])
+def run_steps(data, loss, outputs, rule, weights, order, batch, seen):
+    """Steps of ``batch`` rows each, on ``weights``: those of the rule, or averages around them. How many rows, until the rule paused."""
+    rows, y, s, counters, gradients = data.rows, data.y, data.s, seen.counters, seen.gradients
+    derivatives = outputs.empty(min(batch, order.shape[0]))
+    for first in range(0, order.shape[0], batch):
+        last = min(first + batch, order.shape[0])
+        k = last - first
         G = 0.0
-        for b in range(first, last):
-            i = order[b]
-            z = rows.dot(i, player)
-            derivative = loss.derivative(z, y[i])
-            slope = s[i] * derivative
-            slopes[b - first] = slope
-            tally[ACCESSES] += rows.count(i)
-            tally[ROWS] += 1.0
-            if player.confined() or judge:
-                at_zero = s[i] * loss.value(0.0, y[i])
-                tally[AT_ZERO] += at_zero
-                if tally[ROWS] <= FIRST_ROWS:
-                    tally[FIRST_LOSS] += at_zero
-                    tally[FIRST_SLOPE] += player.size(i, s[i] * loss.derivative(0.0, y[i]))
-            if judge:
-                value = s[i] * loss.value(z, y[i])
-                tally[LOSS] += value
-                tally[DUAL] += value - z * slope  # −φ*(φ') = φ − z·φ', by Fenchel–Young
-                tally[ERRORS] += s[i] if y[i] * z <= 0.0 else 0.0
+        for b in range(k):
+            i = order[first + b]
+            counters.rows += 1.0
+            counters.accesses += rows.count(i)
+            if rule.needs_loss_at_zero() or seen.evaluate:
+                add_at_zero(counters, loss, outputs, y[i], s[i], rule.gradient_norm(i, s[i]))
+            z = outputs.predict(rows, i, weights)
+            g = outputs.derivative(loss, z, y[i])
+            if seen.evaluate:
+                add_loss(counters, loss, outputs, z, g, y[i], s[i])
                 if gradients.v.shape[0] > 0:
-                    rows.add(i, -slope, gradients)
-            if played.shape[0] > 0:
-                played[i] -= derivative
-                visits[i] += 1.0
-            G += player.size(i, slope)
-        length = tally[FIRST_LOSS] / tally[FIRST_SLOPE] if tally[FIRST_LOSS] > 0.0 and tally[FIRST_SLOPE] > 0.0 else 1.0
-        step = player.begin(G / (last - first), tally[AT_ZERO] / tally[ROWS], length) / (last - first)
-        for b in range(first, last):
-            if slopes[b - first] != 0.0:
-                rows.add(order[b], -step * slopes[b - first], player)
-        if player.end():
+                    outputs.add(rows, i, -s[i], g, gradients)
+            if seen.visits.shape[0] > 0:
+                seen.derivatives[i] -= g
+                seen.visits[i] += 1.0
+            derivatives[b] = g
+            G += rule.gradient_norm(i, s[i] * outputs.norm(g))
+        step = rule.step_size(G / k, counters.loss_at_zero / counters.rows, natural_length(counters)) / k
+        for b in range(k):
+            i = order[first + b]
+            outputs.add(rows, i, -step * s[i], derivatives[b], weights)
+        weights.end_shifts()
+        paused = rule.finish_step()
+        weights.end_step()
+        if paused:
             return last
     return order.shape[0]
 
 
-@kernel
-def play_vector(rows, y, s, loss, player, order, k, tally, judge, played, visits, gradients, K):
-    """The same for K outputs."""
-    slopes = np.empty((min(k, order.shape[0]), K))
-    z = np.empty(K)
-    for first in range(0, order.shape[0], k):
-        last = min(first + k, order.shape[0])
-        G = 0.0
-        for b in range(first, last):
-            i = order[b]
-            slope = slopes[b - first]
-            tally[ACCESSES] += rows.count(i)
-            tally[ROWS] += 1.0
-            if player.confined() or judge:
-                z[:] = 0.0
-                at_zero = s[i] * loss.value(z, y[i])
-                tally[AT_ZERO] += at_zero
-                if tally[ROWS] <= FIRST_ROWS:
-                    loss.derivative(z, y[i], slope)
-                    tally[FIRST_LOSS] += at_zero
-                    tally[FIRST_SLOPE] += player.size(i, s[i] * math.sqrt((slope * slope).sum()))
-            rows.dots(i, player, z)
-            loss.derivative(z, y[i], slope)
-            square = 0.0
-            product = 0.0
-            for c in range(K):
-                if played.shape[0] > 0:
-                    played[i, c] -= slope[c]
-                slope[c] *= s[i]
-                square += slope[c] * slope[c]
-                product += z[c] * slope[c]
-            if played.shape[0] > 0:
-                visits[i] += 1.0
-            if judge:
-                value = s[i] * loss.value(z, y[i])
-                tally[LOSS] += value
-                tally[DUAL] += value - product
-                tally[ERRORS] += s[i] if np.argmax(z) != y[i] else 0.0
-                if gradients.v.shape[0] > 0:
-                    rows.adds(i, -slope, gradients)
-            G += player.size(i, math.sqrt(square))
-        length = tally[FIRST_LOSS] / tally[FIRST_SLOPE] if tally[FIRST_LOSS] > 0.0 and tally[FIRST_SLOPE] > 0.0 else 1.0
-        step = player.begin(G / (last - first), tally[AT_ZERO] / tally[ROWS], length) / (last - first)
-        slopes *= -step
-        for b in range(first, last):
-            rows.adds(order[b], slopes[b - first], player)
-        if player.end():
-            return last
-    return order.shape[0]
-
-
-class Game:
-    """The rounds of one run: where rows come from, what has been suffered, and the certificate that leaves.
+class OnlineLoop:
+    """The steps of one run: where rows come from, what was counted, and the certificate that follows.
 
     ``problem`` is a :class:`fenchel.Problem` or a :class:`fenchel.Stream`; both hand out their rows in chunks. ``certify``
-    keeps the slopes played where they make the certificate.
+    stores the derivatives where they make the certificate.
     """
 
     def __init__(
@@ -144,66 +140,67 @@ class Game:
         self.problem, self.batch = problem, batch
         self.sampling, self.rng = checked_sampling(sampling, problem.in_memory), rng
         self.state = state = {} if start is None else start.state
-        self.tally = state.get("tally", np.zeros(TALLIES)).copy()
-        self.earlier = float(self.tally[ACCESSES])
-        corners = certify and problem.in_memory and math.isinf(getattr(problem.loss, "smoothness", lambda: 0.0)())
-        self.played = state.get("played", np.zeros(problem.dual_shape if corners else (0, 0)[: 1 + problem.vector_valued])).copy()
-        self.visits = state.get("visits", np.zeros(problem.m if corners else 0)).copy()
-        self.judge = not problem.in_memory
-        self.gradients = state.get("gradients", np.zeros(math.prod(problem.shape) if self.judge else 0)).copy()
+        self.counters = state.get("counters", first_counters()).copy()
+        self.earlier_accesses = float(self.counters.accesses)
+        self.evaluate = not problem.in_memory
+        self.outputs = outputs_of(problem)
+        self.gradients = state.get("gradients", np.zeros(math.prod(problem.shape) if self.evaluate else 0)).copy()
+        self.keep_derivatives(certify and problem.in_memory and math.isinf(getattr(problem.loss, "smoothness", lambda: 0.0)()))
         self.passes, self.total_passes = 0.0, state.get("total_passes", 0)
 
+    def keep_derivatives(self, keep: bool) -> None:
+        """Have −φ' added up for every row, for the certificate, or not."""
+        shape = self.problem.dual_shape if keep else (0, *self.problem.shape[1:])
+        self.derivatives = self.state.get("derivatives", np.zeros(shape)).copy()
+        self.visits = self.state.get("visits", np.zeros(shape[0])).copy()
+
     def chunks(self) -> Iterator[Chunk]:
-        """The rows, chunk by chunk; a problem in memory goes on for ever."""
+        """The rows, chunk by chunk; a problem in memory never ends."""
         begins_a_pass = True
         for chunk in self.problem.chunks(self.sampling, self.rng, self.batch):
             if begins_a_pass:
-                self._forget_early_slopes()
+                self._forget_early_derivatives()
             begins_a_pass = chunk.passes.is_integer()
             self.total_passes += begins_a_pass
             yield chunk
             del chunk  # before the next is asked for, so that no two are held
 
-    def _forget_early_slopes(self) -> None:
-        """Slopes are averaged over the passes since the last power of two: early ones were played far from the minimum."""
-        if self.played.size and self.total_passes & (self.total_passes - 1) == 0 and self.total_passes > 1:
-            self.played[:] = 0.0
+    def _forget_early_derivatives(self) -> None:
+        """Derivatives are averaged over the passes since the last power of two: early ones were computed far from the minimum."""
+        if self.visits.size and self.total_passes & (self.total_passes - 1) == 0 and self.total_passes > 1:
+            self.derivatives[:] = 0.0
             self.visits[:] = 0.0
 
-    def play(self, chunk: Chunk, player: Any, order: np.ndarray) -> int:
-        """Play rows of the chunk; how many, until the player paused."""
-        problem = self.problem
+    def run(self, chunk: Chunk, rule: UpdateRule, weights: OnlineWeights, order: np.ndarray) -> int:
+        """Steps on these rows of the chunk; how many rows, until the rule paused."""
         self.passes = chunk.passes
-        common = (chunk.design.rows, chunk.y, chunk.s, problem.loss, player, order, self.batch, self.tally, self.judge)
-        record = (self.played, self.visits, Plain(self.gradients))
-        if problem.vector_valued:
-            return int(play_vector(*common, *record, problem.outputs))
-        return int(play(*common, *record))
+        data = LabelledRows(chunk.design.rows, chunk.y, chunk.s)
+        seen = StepRecord(self.counters, self.evaluate, self.derivatives, self.visits, Plain(self.gradients))
+        return int(run_steps(data, self.problem.loss, self.outputs, rule, weights, order, self.batch, seen))
 
     def iterate(self, w: np.ndarray, state: dict[str, Any]) -> Iterate:
-        """What the solver yields: w with the certificate of the rounds played."""
+        """What the solver yields: w, with the certificate of the steps so far."""
         alpha = None
         if self.visits.any():
             visits = np.maximum(self.visits, 1.0)
-            alpha = self.played / (visits[:, None] if self.problem.vector_valued else visits)
-        accesses = int(self.tally[ACCESSES] - self.earlier)
+            alpha = self.derivatives / (visits[:, None] if self.problem.vector_valued else visits)
+        accesses = int(self.counters.accesses - self.earlier_accesses)
         regularizer = self.problem.regularizer
-        w = self.problem.nearest(w.reshape(self.problem.shape))  # an average leaves the domain by its rounding
-        state = {**self.kept(), **state}
+        w = self.problem.nearest(w.reshape(self.problem.shape))  # rounding can put an average outside of the domain
+        state = {**self.to_continue(), **state}
         return Iterate(w, self.passes, accesses, alpha, state=state, regularizer=regularizer, progressive=self.progressive())
 
     def progressive(self) -> ProgressiveLoss | None:
-        """What the rows of a stream have told so far; None for rows in memory, which can be evaluated at any w."""
-        rows = float(self.tally[ROWS])
-        if self.problem.in_memory or rows == 0.0:
+        """The losses of the rows of a stream so far; None for rows in memory, which can be evaluated at any w."""
+        if self.problem.in_memory or self.counters.rows == 0.0:
             return None
-        return ProgressiveLoss(rows, float(self.tally[LOSS]), float(self.tally[DUAL]), self.gradients)
+        return ProgressiveLoss(float(self.counters.rows), float(self.counters.loss), float(self.counters.dual), self.gradients)
 
-    def kept(self) -> dict[str, Any]:
-        """What is needed to go on with the game."""
-        certificate = {"played": self.played, "visits": self.visits} if self.played.size else {}
-        record = {"gradients": self.gradients} if self.gradients.size else {}
-        return {"tally": self.tally, "total_passes": self.total_passes, **certificate, **record}
+    def to_continue(self) -> dict[str, Any]:
+        """What a later run needs to continue this one."""
+        certificate = {"derivatives": self.derivatives, "visits": self.visits} if self.visits.size else {}
+        gradients = {"gradients": self.gradients} if self.gradients.size else {}
+        return {"counters": self.counters, "total_passes": self.total_passes, **certificate, **gradients}
 
 
 def checked_batch(batch: Any, automatic: int = 1) -> int:
@@ -216,7 +213,7 @@ def checked_batch(batch: Any, automatic: int = 1) -> int:
 
 
 def checked_sampling(sampling: Any, in_memory: bool) -> str:
-    """The name of a row order; by default shuffled blocks of rows in memory, and the rows of a stream as they come."""
+    """The name of a row order; by default shuffled blocks of rows in memory, and the rows of a stream in their own order."""
     checked_choice("sampling", sampling, ["auto", *SAMPLING])
     if sampling == "replacement" and not in_memory:
         raise InputError(Argument("sampling", "replacement"), " needs rows that can be read again: a Stream is read once.")

@@ -27,23 +27,23 @@ from fenchel.linalg.design import Design
 from fenchel.linalg.weights import read_weights
 from fenchel.problems.objective import Chunk
 from fenchel.problems.sums import sum_losses
-from fenchel.solvers._online.online_loop import ACCESSES, STARTED, Game
+from fenchel.solvers._online.online_loop import ROWS_BEFORE_START, OnlineLoop
 
 RULES = ("auto", "theorem", "proposition")
-PASSES = 10  # how many a run is taken to be long, where steps= does not say
-TRIED, TRIED_SHARE = 1000, 256  # a trial takes so many rows and rounds, or one row in 256 of large data
-LONGEST = 100  # passes of a trial over its rows, whatever the batch
+DEFAULT_PASSES = 10  # the assumed length of a run, unless steps= is given
+TRIAL_ROWS, LARGE_DATA_SHARE = 1000, 256  # a trial uses this many rows and steps, or one row in 256 of large data
+MOST_TRIAL_PASSES = 100  # over the rows of a trial, whatever the batch
 COARSE, FINE = 4.0, 2.0  # factors between neighbours on the grid of η
-FARTHEST = 12  # expansions of the grid to one side
+MOST_EXPANSIONS = 12  # of the grid to one side
 
 
 class StepSize:
-    """Where η comes from: ``first_player(w, eta)`` makes the method's player, ``size(chunk)`` bounds ‖x_i‖_p of the rows."""
+    """Where η comes from: ``first_rule(w, eta)`` makes the method's update rule at w, ``size(chunk)`` bounds ‖x_i‖_p of the rows."""
 
     def __init__(
-        self, problem: Any, first_player: Callable[[np.ndarray, float], Any], size: Callable[[Chunk], np.ndarray], p: float, batch: int
+        self, problem: Any, first_rule: Callable[[np.ndarray, float], Any], size: Callable[[Chunk], np.ndarray], p: float, batch: int
     ) -> None:
-        self.problem, self.first_player, self.size, self.p, self.batch = problem, first_player, size, p, batch
+        self.problem, self.first_rule, self.size, self.p, self.batch = problem, first_rule, size, p, batch
         self.accesses = 0  # entries of X read by trials
 
     def find(
@@ -105,7 +105,7 @@ class StepSize:
     def tried(self, w: np.ndarray, rng: np.random.Generator) -> float:
         """The η with the smallest objective after a short run on a sample of the rows, on a grid that follows the smallest.
 
-        By the theorem the best η falls as 1/√T: what is best for a trial is scaled to the rounds of one pass.
+        By the theorem the best η falls as 1/√T: the best of the trials is scaled to the steps of one pass.
         """
         trial = Trial(self, w, rng)
         centre = trial.guess()
@@ -118,14 +118,14 @@ class StepSize:
             return min(tried, key=lambda factor: (tried[factor], abs(math.log(factor))))
 
         at = best([COARSE**k for k in (-2, -1, 0, 1, 2)])
-        for _ in range(FARTHEST):
+        for _ in range(MOST_EXPANSIONS):
             if min(tried) < at < max(tried):
                 break
             at = best([at / COARSE, at * COARSE])
         at = best([at / FINE, at * FINE])
         self.accesses = trial.accesses
-        rounds = (self.problem.m if self.problem.in_memory else STARTED) / self.batch
-        return centre * at * math.sqrt(min(1.0, len(trial.order) / self.batch / rounds))
+        steps = (self.problem.m if self.problem.in_memory else ROWS_BEFORE_START) / self.batch
+        return centre * at * math.sqrt(min(1.0, len(trial.order) / self.batch / steps))
 
 
 class Trial:
@@ -134,12 +134,12 @@ class Trial:
     def __init__(self, method: StepSize, w: np.ndarray, rng: np.random.Generator) -> None:
         problem, sample = method.problem, method.problem.sample()
         m = len(sample.y)
-        count = min(m, max(TRIED, m // TRIED_SHARE))
+        count = min(m, max(TRIAL_ROWS, m // LARGE_DATA_SHARE))
         which = np.arange(m) if count == m else np.sort(rng.choice(m, count, replace=False))
         storage = sample.design.storage if count == m else sample.design.storage[which]
         self.design = Design(storage, sample.design.intercept, sample.design.width)
         self.y, self.s = sample.y[which], sample.s[which]
-        passes = min(LONGEST, -(-TRIED * method.batch // count))
+        passes = min(MOST_TRIAL_PASSES, -(-TRIAL_ROWS * method.batch // count))
         self.order = np.concatenate([rng.permutation(count) for _ in range(passes)])
         self.method, self.problem, self.w, self.rng, self.accesses = method, problem, w, rng, 0
 
@@ -148,23 +148,23 @@ class Trial:
         return Chunk(self.design, self.y, self.s, self.order)
 
     def guess(self) -> float:
-        """B/(G√((p−1)T)), with the mean slope G at w = 0 and the length B of w that does away with a loss."""
+        """B/(G√((p−1)T)), with the mean norm G of the subgradients at w = 0 and the natural length B = mean φ(0)/G of w."""
         problem = self.problem
-        zero = np.zeros((len(self.y), problem.outputs) if problem.vector_valued else len(self.y))
-        slopes = np.linalg.norm(problem.slopes(zero, self.y).reshape(len(self.y), -1), axis=1)
-        G = float(np.mean(self.s * self.method.size(self.chunk()) * slopes))
+        zero = np.zeros((len(self.y), *problem.shape[1:]))
+        derivatives = np.linalg.norm(problem.slopes(zero, self.y).reshape(len(self.y), -1), axis=1)
+        G = float(np.mean(self.s * self.method.size(self.chunk()) * derivatives))
         loss = float(sum_losses(problem.loss, zero, self.y, self.s)) / len(self.y)
         found = loss / G / G / math.sqrt((self.method.p - 1.0) * len(self.order)) if G > 0.0 else 1.0
         return found if 0.0 < found < math.inf else 1.0
 
     def objective(self, eta: float) -> float:
         """On the sample, after a run with this η."""
-        player = self.method.first_player(self.w, eta)
-        game = Game(self.problem, batch=self.method.batch, sampling="sequential", rng=self.rng, start=None, certify=False)
-        game.judge, game.gradients = False, np.zeros(0)
-        game.play(self.chunk(), player, self.order)
-        w = np.asarray(read_weights(player)).reshape(self.problem.shape)
-        self.accesses += int(game.tally[ACCESSES]) + self.design.nnz
+        rule = self.method.first_rule(self.w, eta)
+        loop = OnlineLoop(self.problem, batch=self.method.batch, sampling="sequential", rng=self.rng, start=None, certify=False)
+        loop.evaluate, loop.gradients = False, np.zeros(0)
+        loop.run(self.chunk(), rule, rule.weights, self.order)
+        w = np.asarray(read_weights(rule.weights)).reshape(self.problem.shape)
+        self.accesses += int(loop.counters.accesses) + self.design.nnz
         if not np.isfinite(w).all():
             return math.inf
         value = float(sum_losses(self.problem.loss, self.design.matvec(w), self.y, self.s)) / len(self.y) + self.problem.penalty(w)
@@ -175,13 +175,13 @@ def objective_at_zero(problem: Any, sample: Chunk) -> float:
     """P(0), over the first chunk of a stream."""
     if problem.in_memory:
         return float(problem.objective_at_zero)
-    zero = np.zeros((len(sample.y), problem.outputs) if problem.vector_valued else len(sample.y))
+    zero = np.zeros((len(sample.y), *problem.shape[1:]))
     return float(sum_losses(problem.loss, zero, sample.y, sample.s)) / len(sample.y)
 
 
 def default_steps(problem: Any, batch: int) -> int:
-    """The rounds of ten passes, or of one over a stream of 10,000 rows."""
-    rows = PASSES * problem.m if problem.in_memory else int(STARTED)
+    """The steps of ten passes, or of one over a stream of 10,000 rows."""
+    rows = DEFAULT_PASSES * problem.m if problem.in_memory else int(ROWS_BEFORE_START)
     return max(1, rows // batch)
 
 

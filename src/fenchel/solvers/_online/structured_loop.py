@@ -1,7 +1,7 @@
-"""The same game on examples that are decoded: a round meets the losses ℓ_i of a structured problem
+"""The online loop on structured examples, whose losses ℓ_i and subgradients come from decoding
 
-A whole pass visits every example once, wherever w was at the time: the mean of the planes met, ℓ(w) ≥ b + <a, w>, lies under the
-mean loss, and proves a lower bound that gets tight as w settles.
+A whole pass calls the oracle once for every example, each at the w of that step: the mean of the planes ℓ_i(w) ≥ b_i + <a_i, w>
+is a plane below the mean loss, and proves a lower bound that becomes tight as w converges.
 """
 
 from __future__ import annotations
@@ -15,74 +15,79 @@ from fenchel.core.compiled import kernel
 from fenchel.linalg.weights import untouched
 from fenchel.problems.objective import Chunk
 from fenchel.problems.result import Iterate
-from fenchel.solvers._online.online_loop import ACCESSES, FIRST_LOSS, FIRST_ROWS, FIRST_SLOPE, ROWS, Game
+from fenchel.solvers._online.online_loop import NATURAL_LENGTH_ROWS, OnlineLoop, natural_length
+from fenchel.solvers._online.protocols import OnlineWeights, UpdateRule
 
 
 @kernel
-def meet(examples, loss, s, batch, u, scale, slope, plane):
-    """Add the subgradients at w = scale·u of a batch of examples to ``slope``, and the heights of their planes at 0 to plane[n]."""
+def add_subgradients(examples, loss, s, batch, u, scale, gradient, plane):
+    """Add the subgradients at w = scale·u of a batch of examples to ``gradient``, and the values of their planes at 0 to plane[n]."""
     for i in batch:
         d = np.empty(examples.parts(i))
         value = loss.slope(examples, i, u, scale, d)
         plane[plane.shape[0] - 1] += s[i] * (value - scale * examples.dot(i, d, u))
-        examples.add(i, s[i], d, slope)
+        examples.add(i, s[i], d, gradient)
 
 
 @kernel
-def take_step(player, slope, plane, k, tally, at_zero):
-    """The step of a round that met k examples; whether the player pauses after it."""
-    G = math.sqrt(slope.square()) / k
-    tally[ROWS] += k
-    tally[ACCESSES] += k
-    if tally[ROWS] <= FIRST_ROWS:
-        tally[FIRST_LOSS] += at_zero * k
-        tally[FIRST_SLOPE] += G * k
-    step = player.begin(G, at_zero, tally[FIRST_LOSS] / tally[FIRST_SLOPE] if tally[FIRST_SLOPE] > 0.0 else 1.0) / k
+def take_step(rule, weights, gradient, plane, k, counters, loss_at_zero):
+    """The step for the sum of the subgradients of k examples; whether the rule pauses after it."""
+    G = math.sqrt(gradient.square()) / k
+    counters.rows += k
+    counters.accesses += k
+    if counters.rows <= NATURAL_LENGTH_ROWS:
+        counters.first_loss += loss_at_zero * k
+        counters.first_gradient += G * k
+    step = rule.step_size(G, loss_at_zero, natural_length(counters)) / k
     change = 0.0
-    for e in range(slope.found[0]):
-        j = slope.which[e]
-        change += player.shift(j, -step * slope.v[j])
-        plane[j] += slope.v[j]
-    player.settle(change)
-    slope.clear()
-    return player.end()
+    for e in range(gradient.found[0]):
+        j = gradient.which[e]
+        change += weights.shift(j, -step * gradient.v[j])
+        plane[j] += gradient.v[j]
+    weights.settle(change)
+    gradient.clear()
+    weights.end_shifts()
+    paused = rule.finish_step()
+    weights.end_step()
+    return paused
 
 
-class DecodingGame(Game):
-    """The rounds of one run on a structured problem."""
+class StructuredLoop(OnlineLoop):
+    """The steps of one run on a structured problem."""
 
     def __init__(self, problem: Any, **options: Any) -> None:
         super().__init__(problem, **options, certify=False)
         self.plane = self.state.get("plane", np.zeros(problem.n + 1)).copy()
-        self.planes = self.state.get("planes", 0)
-        self.slope = untouched(problem.n)
+        self.plane_count = self.state.get("plane_count", 0)
+        self.gradient = untouched(problem.n)
 
-    def _forget_early_slopes(self) -> None:
+    def _forget_early_derivatives(self) -> None:
         if self.total_passes & (self.total_passes - 1) == 0 and self.total_passes > 1:
-            self.plane[:], self.planes = 0.0, 0
+            self.plane[:], self.plane_count = 0.0, 0
 
-    def play(self, chunk: Chunk, player: Any, order: np.ndarray) -> int:
-        """Play examples of the chunk; how many, until the player paused."""
-        # Two kernels a round, one for each model and one for each player: their products would take minutes to compile.
+    def run(self, chunk: Chunk, rule: UpdateRule, weights: OnlineWeights, order: np.ndarray) -> int:
+        """Steps on these examples of the chunk; how many examples, until the rule paused."""
+        # Two kernels a step, one for each model and one for each rule: compiling every pair of them would take minutes.
         self.passes, problem, done = chunk.passes, self.problem, 0
-        at_zero = problem.loss_at_zero
         while done < len(order):
             batch = order[done : done + self.batch]
-            meet(problem.examples, problem.loss, chunk.s, batch, player.v, player.factor(), self.slope, self.plane)
+            add_subgradients(problem.examples, problem.loss, chunk.s, batch, weights.v, weights.factor(), self.gradient, self.plane)
             done += len(batch)
-            if take_step(player, self.slope, self.plane, len(batch), self.tally, at_zero):
+            if take_step(rule, weights, self.gradient, self.plane, len(batch), self.counters, problem.loss_at_zero):
                 break
-        self.planes += done
+        self.plane_count += done
         return done
 
     def iterate(self, w: np.ndarray, state: dict[str, Any]) -> Iterate:
-        """What the solver yields: w with the bound of the planes met, where every example gave as many."""
-        latest = super().iterate(w, {**state, "plane": self.plane, "planes": self.planes})
-        even = self.planes and self.planes % self.problem.m == 0 and self.sampling != "replacement"
-        bound = self.problem.bound_of_plane(float(self.plane[-1]) / self.planes, self.plane[:-1] / self.planes) if even else -math.inf
-        return latest._replace(lower_bound=bound)
+        """What the solver yields: w with the lower bound of the mean plane, where every example has contributed equally often."""
+        latest = super().iterate(w, {**state, "plane": self.plane, "plane_count": self.plane_count})
+        even = self.plane_count and self.plane_count % self.problem.m == 0 and self.sampling != "replacement"
+        if not even:
+            return latest
+        mean = self.plane / self.plane_count
+        return latest._replace(lower_bound=self.problem.bound_of_plane(float(mean[-1]), mean[:-1]))
 
 
-def game_of(problem: Any, **options: Any) -> Game:
-    """The game that a problem's rows or examples make."""
-    return (DecodingGame if problem.structured else Game)(problem, **options)
+def loop_of(problem: Any, **options: Any) -> OnlineLoop:
+    """The loop for a problem of rows or of structured examples."""
+    return (StructuredLoop if problem.structured else OnlineLoop)(problem, **options)

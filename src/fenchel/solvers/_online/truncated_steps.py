@@ -2,52 +2,72 @@
 
     θ ← θ − η∂g_t(w);   θ_j ← sign(θ_j)·max(0, |θ_j| − ησ) for all j;   w ← f⁻¹(θ),   f = ∇(½‖·‖_q²),  1/p + 1/q = 1
 
-The paper, and what is proven about η: :mod:`fenchel.solvers._online.step_size`. Rounds, order of the rows and weights to return are
-those of every online method.
+The paper, and what is proven about η: :mod:`fenchel.solvers._online.step_size`. The loop, the order of the rows and the weights
+to return are those of every online method.
 
-A method is a player of :mod:`fenchel.solvers._online.online_loop` with η in ``now[ETA]`` and
+A method brings its weights (:class:`.protocols.OnlineWeights`) with two more methods:
 
-    rest()      bring every coordinate up to date, so that v is all there is to know, and η may change
+    shrink(threshold)    θ_j ← sign(θ_j)·max(0, |θ_j| − threshold) for all j
+    apply_deferred()     shrink the coordinates that have not been shrunk yet, after which η may change
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.core.compiled import kernel
+from fenchel.core.compiled import compiled, kernel
+from fenchel.core.record import record
 from fenchel.core.validation import checked_choice
 from fenchel.linalg.weights import read_weights
 from fenchel.problems.objective import Chunk
 from fenchel.problems.result import Iterate
-from fenchel.solvers._online.averaging import PREDICTORS, predictor_of
-from fenchel.solvers._online.online_loop import ACCESSES, LOSS, ROWS, Game, checked_batch
+from fenchel.solvers._online.online_loop import OnlineLoop, checked_batch
+from fenchel.solvers._online.predictors import PREDICTORS, predictor_of
 from fenchel.solvers._online.step_size import StepSize, checked_eta, checked_rest
 
-ETA = 0  # where a player's ``now`` has its η
 SCHEDULES = ("auto", "constant", "decreasing")
-WINDOW = 1024.0  # rounds of the first window in which progress is judged
-PROGRESS = 1e-3  # by what share the objective met has to fall from one half of a window to the other
-LOOKS = 8  # at the penalty, in each half
-# When the window began, looks taken in it, the objective met in its first half; penalty so far, loss and rows before this half.
-BEGIN, LOOK, HALF, PENALTY, PAST_LOSS, PAST_ROWS = range(6)
+FIRST_WINDOW = 1024.0  # steps of the first window over which progress is measured
+PROGRESS = 1e-3  # the relative decrease of the objective from one half of a window to the other that keeps η
+CHECKS = 8  # evaluations of the penalty in each half
+
+
+@compiled
+class TruncatedStep(NamedTuple):
+    """The update rule: a gradient step of size η, then the truncation by ησ."""
+
+    weights: Any
+    l1: float
+    state: Any  # eta
+
+    def needs_loss_at_zero(self):
+        return False
+
+    def gradient_norm(self, i, derivative):
+        return 0.0
+
+    def step_size(self, G, loss_at_zero, natural_length):
+        return self.state.eta
+
+    def finish_step(self):
+        self.weights.shrink(self.state.eta * self.l1)
+        return False
 
 
 @kernel
-def rest(player):
-    """Bring every coordinate up to date."""
-    player.rest()
+def apply_deferred(weights):
+    weights.apply_deferred()
 
 
 class TruncationRun:
-    """A run of either method on a problem or a stream; ``first_player`` and ``size``: see :class:`.step_size.StepSize`."""
+    """A run of either method on a problem or a stream; ``first_rule`` and ``size``: see :class:`.step_size.StepSize`."""
 
     def __init__(
         self,
         problem: Any,
-        first_player: Callable[[np.ndarray, float], Any],
+        first_rule: Callable[[np.ndarray, float], TruncatedStep],
         size: Callable[[Chunk], np.ndarray],
         p: float,
         *,
@@ -67,62 +87,67 @@ class TruncationRun:
         checked_choice("predictor", predictor, PREDICTORS)  # before trials take their time
         eta = checked_eta(eta)
         checked_rest(eta, norm, steps, K)
-        self.game = game = Game(problem, batch=self.batch, sampling=sampling, rng=rng, start=start)
-        self.falling = schedule == "decreasing" or (schedule == "auto" and eta == "auto")
-        game.judge = game.judge or self.falling
-        if problem.in_memory and not game.played.size and hasattr(problem.loss, "conjugate"):
-            # The lasso has no curvature: the bound from one w is off by its noise, not by the square of it, and slopes want averaging.
-            game.played, game.visits = np.zeros(problem.dual_shape), np.zeros(problem.m)
-        state = game.state
-        if "now" in state:
-            self.player = first_player(np.zeros(problem.shape), 1.0)
-            self.player.v[:], self.player.now[:] = state["v"], state["now"]
+        self.loop = loop = OnlineLoop(problem, batch=self.batch, sampling=sampling, rng=rng, start=start)
+        self.decreasing = schedule == "decreasing" or (schedule == "auto" and eta == "auto")
+        loop.evaluate = loop.evaluate or self.decreasing
+        if problem.in_memory and hasattr(problem.loss, "conjugate"):
+            # The lasso is not strongly convex: a bound from one w is off by the noise of w, not by its square, so derivatives are averaged.
+            loop.keep_derivatives(True)
+        state = loop.state
+        if "eta" in state:
+            rule = first_rule(np.zeros(problem.shape), state["eta"])
+            rule.weights.v[:] = state["v"]
+            self.rule = rule._replace(weights=rule.weights._replace(state=state["weights"].copy()))
         else:
             w = problem.origin if start is None else start.w
-            step = StepSize(problem, first_player, size, p, self.batch)
-            self.player = first_player(w, step.find(eta, norm, steps, K, w, rng))
-            game.tally[ACCESSES] += step.accesses
-        self.pace = state.get("pace", np.zeros(6)).copy()
-        self.returned = predictor_of(predictor, self.player, rng, state)
+            search = StepSize(problem, first_rule, size, p, self.batch)
+            self.rule = first_rule(w, search.find(eta, norm, steps, K, w, rng))
+            loop.counters.accesses += search.accesses
+        # Where the window began, evaluations in it, the mean objective in its first half; the penalty, loss and rows of the present half.
+        first = record(begin=0.0, checks=0.0, first_half=0.0, penalty=0.0, loss_before=0.0, rows_before=0.0)
+        self.progress = state.get("progress", first).copy()
+        self.predictor = predictor_of(predictor, self.rule.weights, rng, state)
 
     def __iter__(self) -> Iterator[Iterate]:
-        for chunk in self.game.chunks():
-            self.play(chunk)
-            rest(self.player)
+        for chunk in self.loop.chunks():
+            self.run(chunk)
+            weights = self.rule.weights
+            apply_deferred(weights)
             del chunk
-            mine = {"v": self.player.v, "now": self.player.now, "pace": self.pace}
-            yield self.game.iterate(self.returned.weights(), {**mine, **self.returned.state()})
+            own = {"v": weights.v, "weights": weights.state, "eta": float(self.rule.state.eta), "progress": self.progress}
+            yield self.loop.iterate(self.predictor.read(), {**own, **self.predictor.state()})
 
-    def play(self, chunk: Chunk) -> None:
-        """The rounds of one chunk, with a look at the progress where it is due."""
+    def run(self, chunk: Chunk) -> None:
+        """The steps of one chunk, with a check of the progress where it is due."""
         order = chunk.order
         while len(order):
-            due = self.batch * (self.due - self.returned.t) if self.falling else len(order)
-            for part in self.returned.parts(order[:due], self.batch):
-                self.game.play(chunk, self.returned.player, part)
+            due = self.batch * (self.next_check - self.predictor.t) if self.decreasing else len(order)
+            for part in self.predictor.parts(order[:due], self.batch):
+                self.loop.run(chunk, self.rule, self.predictor.weights, part)
             order = order[due:]
-            if self.falling and self.returned.t >= self.due:
-                self.look_back()
+            if self.decreasing and self.predictor.t >= self.next_check:
+                self.check_progress()
 
-    def look_back(self) -> None:
-        """Halve η where the mean objective met in the second half of a window is no smaller than in the first: only noise is followed.
+    def check_progress(self) -> None:
+        """Halve η where the mean objective in the second half of a window is no smaller than in the first: the steps then follow noise.
 
-        A window is as long as all rounds before it, so η_t lies between η_1 and about η_1/t: it never falls so fast that w
-        could not get everywhere.
+        A window is as long as all steps before it, so η_t lies between η_1 and about η_1/t: it never falls so fast that w
+        could not reach every point.
         """
-        rest(self.player)
-        pace, tally = self.pace, self.game.tally
-        pace[PENALTY] += self.problem.penalty(np.asarray(read_weights(self.player))) / LOOKS
-        pace[LOOK] += 1.0
-        if pace[LOOK] % LOOKS == 0.0:
-            met = (tally[LOSS] - pace[PAST_LOSS]) / (tally[ROWS] - pace[PAST_ROWS]) + pace[PENALTY]
-            if pace[LOOK] == 2 * LOOKS:
-                self.player.now[ETA] *= 1.0 if met < (1.0 - PROGRESS) * pace[HALF] else 0.5
-                pace[BEGIN], pace[LOOK] = pace[BEGIN] + max(WINDOW, pace[BEGIN]), 0.0
-            pace[HALF], pace[PENALTY], pace[PAST_LOSS], pace[PAST_ROWS] = met, 0.0, tally[LOSS], tally[ROWS]
+        apply_deferred(self.rule.weights)
+        progress, counters = self.progress, self.loop.counters
+        progress.penalty += self.problem.penalty(np.asarray(read_weights(self.rule.weights))) / CHECKS
+        progress.checks += 1.0
+        if progress.checks % CHECKS == 0.0:
+            mean = (counters.loss - progress.loss_before) / (counters.rows - progress.rows_before) + progress.penalty
+            if progress.checks == 2 * CHECKS:
+                self.rule.state.eta *= 1.0 if mean < (1.0 - PROGRESS) * progress.first_half else 0.5
+                progress.begin, progress.checks = progress.begin + max(FIRST_WINDOW, progress.begin), 0.0
+            progress.first_half, progress.penalty = mean, 0.0
+            progress.loss_before, progress.rows_before = counters.loss, counters.rows
 
     @property
-    def due(self) -> int:
-        """The round of the next look."""
-        begin, look = self.pace[BEGIN], self.pace[LOOK]
-        return int(begin + max(WINDOW, begin) * (look + 1.0) / (2 * LOOKS))
+    def next_check(self) -> int:
+        """The step after which progress is checked next."""
+        begin, checks = self.progress.begin, self.progress.checks
+        return int(begin + max(FIRST_WINDOW, begin) * (checks + 1.0) / (2 * CHECKS))

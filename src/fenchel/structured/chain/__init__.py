@@ -1,4 +1,4 @@
-"""Tags for the tokens of sentences: the model, window features of text, and what predictions are worth."""
+"""Tagging the tokens of sentences: the chain model, attributes from templates, and scores of predictions."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Where the weights of (attribute, tag) pairs are: for every pair, or for those seen in training alone.
+"""The layout of the weights of (attribute, tag) pairs: for all pairs, or only for those observed in training.
 
     score(a, x, w, row):  row[k] += x·w[a, k]       dot(a, w, row) = Σ_k row[k]·w[a, k]       add(a, c, row, out):  w[a, k] += c·row[k]
 
-for an attribute a, row holding one number a tag. The pairs of an attribute are neighbours among the weights in both layouts, which are
-one class, so that kernels are compiled once. Numbers without sign spare kernels a look whether an index counts from the end, which
-is a third of the time that scores take.
+for an attribute a, where row has one entry per tag. In both layouts the weights of an attribute are contiguous. The layouts share one
+class, so that kernels are compiled once. Unsigned indices avoid the check for negative ones, which takes a third of the time of scoring.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from fenchel.core.compiled import compiled
 
 @compiled
 class Emissions(NamedTuple):
-    """Weight a·K + k is that of (a, k); or, unless ``first`` is empty, first[a] to first[a + 1] − 1 are those of a."""
+    """If ``first`` is empty, (a, k) has weight a·K + k; otherwise attribute a has the weights first[a] to first[a + 1] − 1."""
 
     first: np.ndarray  # uint32
-    tags: np.ndarray  # uint16, of each weight; 0, 1, ..., K − 1 for all pairs
+    tags: np.ndarray  # uint16, the tag of each weight; 0, 1, ..., K − 1 for the layout of all pairs
 
     def score(self, a, x, w, row):
         if self.first.shape[0] == 0:

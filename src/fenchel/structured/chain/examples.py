@@ -1,9 +1,9 @@
-"""Sentences as kernels take them.
+"""The examples of a chain model, in the form that kernels use.
 
     score(y) = Σ_t Σ_a x[t, a]·w[a, y_t] + Σ_t w[y_{t−1}, y_t] + w_start[y_1] + w_stop[y_L]
 
-The parts of a sentence of L tokens are its L·K tag indicators and, with transitions, K·K counts of neighbours. Weights of starts and
-stops hang on the indicators of the first and the last token. Δ is the number of wrong tags.
+The parts of a sentence of L tokens are its L·K tag indicators and, with transitions, K·K counts of neighbouring tags. The indicators
+of the first and the last token also multiply the weights of starts and stops. Δ is the number of wrong tags.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ import numpy as np
 
 from fenchel.core.compiled import compiled, kernel
 from fenchel.structured.chain.emissions import Emissions
-from fenchel.structured.chain.marginals import each_alone, marginals
+from fenchel.structured.chain.marginals import independent_marginals, marginals
 from fenchel.structured.chain.viterbi import argmax, padded, viterbi
 
 
 @compiled
 class ChainExamples(NamedTuple):
-    """Tokens as CSR rows over attributes, all sentences one after the other."""
+    """Tokens as CSR rows over attributes, with all sentences concatenated."""
 
     emissions: Emissions
     values: np.ndarray
     columns: np.ndarray
-    rows: np.ndarray  # where a token's values begin
-    sentences: np.ndarray  # where a sentence's tokens begin
-    truth: np.ndarray  # tag of each token, numbered
-    edges: np.ndarray  # K × K weights of transitions, −1 for none; K × 0 without transitions
-    starts: np.ndarray  # weights of the first token's tags; empty for none
+    rows: np.ndarray  # the index of each token's first value
+    sentences: np.ndarray  # the index of each sentence's first token
+    truth: np.ndarray  # the index of each token's tag
+    edges: np.ndarray  # K × K indices of the transition weights, −1 for none; K × 0 without transitions
+    starts: np.ndarray  # indices of the weights of first tags; empty for none
     stops: np.ndarray
 
     def count(self):  # type: ignore[override]
@@ -80,7 +80,7 @@ class ChainExamples(NamedTuple):
         for t in range(L):
             score += S[t, truth[t]]
         if self.edges.size == 0:
-            log_z = each_alone(S, K, d)
+            log_z = independent_marginals(S, K, d)
         else:
             T = transition_scores(self, w, scale)
             for t in range(1, L):
@@ -125,7 +125,7 @@ class ChainExamples(NamedTuple):
 
 @compiled
 def token_scores(examples, i, w, scale):
-    """S[t, k] = the score of tag k at token t, −∞ where rows are padded."""
+    """S[t, k] = the score of tag k at token t, −∞ in the padding."""
     K, L, begin = examples.edges.shape[0], examples.outputs(i), examples.sentences[i]
     S = np.zeros((L, padded(K)))
     for t in range(L):
@@ -145,7 +145,7 @@ def token_scores(examples, i, w, scale):
 
 @compiled
 def transition_scores(examples, w, scale):
-    """T[a, b] = the score of tag b after tag a, zero where there is no weight, −∞ where rows are padded."""
+    """T[a, b] = the score of tag b after tag a, 0 if there is no weight, −∞ in the padding."""
     K = examples.edges.shape[0]
     T = np.empty((padded(K), padded(K)))
     for a in range(T.shape[0]):

@@ -1,7 +1,7 @@
-"""Exponentials of numbers that are not positive, as many at a time as vector registers hold.
+"""Vectorised exponentials of non-positive numbers.
 
-The library's function takes them one by one, which would cost as much as a whole pass of the recursions it prepares.
-eˣ = 2ⁿ·eʳ with n the whole number nearest to x/log 2; the series of eʳ up to r¹³ is exact to the last place for |r| ≤ ½·log 2.
+The library function is not vectorised and would cost as much as a whole pass of the recursions that need the exponentials.
+eˣ = 2ⁿ·eʳ with n the integer nearest to x/log 2; the series of eʳ up to r¹³ is accurate to the last digit for |r| ≤ ½·log 2.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import numpy as np
 
 from fenchel.core.compiled import compiled, reassociated
 
-LOWEST = -708.0  # below, eˣ is no normal number: taken for zero
+LOWEST = -708.0  # below this, eˣ is subnormal and is set to zero
 INVERSE = 1.0 / math.log(2.0)
 HIGH, LOW = 6.93145751953125e-1, 1.42860682030941723212e-6  # log 2 in two parts: n·HIGH is exact
-ROUND = 6755399441055744.0  # 1.5·2⁵²: added to a number, it leaves the nearest whole one in the last bits
+ROUND = 6755399441055744.0  # 1.5·2⁵²: adding it leaves the nearest integer in the low bits
 
 
 @compiled
 def exponentiate(x):
-    """x ← eˣ for a vector of numbers x ≤ 0, −∞ among them."""
+    """x ← eˣ for a vector of numbers x ≤ 0, including −∞."""
     number = np.empty(1)
     bits = number.view(np.int64)
     for k in range(x.shape[0]):
@@ -28,7 +28,7 @@ def exponentiate(x):
         number[0] = z * INVERSE + ROUND
         n = number[0] - ROUND
         e = series((z - n * HIGH) - n * LOW)
-        bits[0] = ((bits[0] + 1023) & 0x7FF) << 52  # the number is 2ⁿ, by its exponent
+        bits[0] = ((bits[0] + 1023) & 0x7FF) << 52  # sets the exponent bits, so that number[0] is 2ⁿ
         x[k] = e * number[0] if x[k] > LOWEST else 0.0
 
 

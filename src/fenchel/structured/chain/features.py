@@ -1,7 +1,7 @@
-"""Attributes of tokens from what stands around them, for tagging text
+"""Attributes of tokens from their context, for tagging text
 
 A template such as ``w[-1]|w[0]`` names columns and offsets: the word before and the word itself, which makes the attribute
-``w[-1]|w[0]=the|dog``. Where a template reaches beyond the sentence there is no attribute. ``w[0].lower``, ``w[0].shape``, ``w[0].prefix3``
+``w[-1]|w[0]=the|dog``. A template that reaches beyond the sentence gives no attribute. ``w[0].lower``, ``w[0].shape``, ``w[0].prefix3``
 and ``w[0].suffix3`` are the word in lower case, its kinds of characters (``Xx``, ``dd-xx``), its first and its last three characters.
 """
 
@@ -27,14 +27,14 @@ SHAPES = ((re.compile(r"[^\W\d_]"), lambda found: "X" if found[0].isupper() else
 
 
 def token_features(templates: Sequence[str] | None = None, **columns: Sequence[Sequence[str]]) -> list[list[list[str]]]:
-    """The attributes of every token, as :class:`~fenchel.structured.Chain` takes them.
+    """The attributes of every token, in the format of :class:`~fenchel.structured.Chain`.
 
     Args:
-        templates: which ones; by default the words and parts of speech in a window of five tokens with their pairs and triples, as far as
-            there are such columns (``w`` and ``pos``).
-        columns: one list a column, with a list of strings for each sentence.
+        templates: the templates; by default the words and parts of speech in a window of five tokens with their pairs and triples, as far
+            as the columns ``w`` and ``pos`` are given.
+        columns: one list per column, with a list of strings for each sentence.
 
-    The first and the last token of a sentence get ``BOS`` and ``EOS`` besides.
+    The first and the last token of a sentence also get ``BOS`` and ``EOS``.
 
     >>> token_features(["w[0]", "w[-1]|w[0]", "w[0].suffix2"], w=[["A", "dog", "barks"]])[0][1]
     ['w[0]=dog', 'w[-1]|w[0]=A|dog', 'w[0].suffix2=og']
@@ -47,7 +47,7 @@ def token_features(templates: Sequence[str] | None = None, **columns: Sequence[S
             Argument("templates", templates), ": give a list of templates such as ['w[0]', 'w[-1]|w[0]'] that fit the columns."
         )
     names = list(columns)
-    made = [_parsed(template, columns) for template in templates]
+    made = [_parse(template, columns) for template in templates]
     return [_attributes(dict(zip(names, sentence, strict=True)), made) for sentence in zip(*columns.values(), strict=True)]
 
 
@@ -59,12 +59,12 @@ class _Part(NamedTuple):
 
 class _Template(NamedTuple):
     parts: list[_Part]
-    names: _Named  # an attribute is one string, however often it occurs
-    before: int  # how far it reaches
+    names: _AttributeNames  # cached, so that equal attributes are the same string object
+    before: int  # the number of tokens needed before the current one
     after: int
 
 
-class _Named(dict[tuple[str, ...], str]):
+class _AttributeNames(dict[tuple[str, ...], str]):
     def __init__(self, template: str) -> None:
         super().__init__()
         self.template = template
@@ -94,7 +94,7 @@ def _changed(words: Sequence[str], change: Callable[[str], str] | None) -> Seque
     return words if change is None else [change(word) for word in words]
 
 
-def _parsed(template: str, columns: dict[str, Any]) -> _Template:
+def _parse(template: str, columns: dict[str, Any]) -> _Template:
     parts = []
     for piece in str(template).split("|"):
         found = PART.fullmatch(piece)
@@ -105,7 +105,7 @@ def _parsed(template: str, columns: dict[str, Any]) -> _Template:
             raise InputError(f"template {template!r}: there is no column {column!r}, only {', '.join(columns)}.")
         parts.append(_Part(column, int(offset), None if change is None else _change(template, change, size)))
     offsets = [part.offset for part in parts]
-    return _Template(parts, _Named(template), max(0, -min(offsets)), max(0, *offsets))
+    return _Template(parts, _AttributeNames(template), max(0, -min(offsets)), max(0, *offsets))
 
 
 def _change(template: str, name: str, size: str) -> Callable[[str], str]:
@@ -119,7 +119,7 @@ def _change(template: str, name: str, size: str) -> Callable[[str], str]:
 
 
 def shape(word: str) -> str:
-    """Kinds of characters, a run of one kind by one or two signs.
+    """The kinds of characters in a word; runs of one kind are shortened to at most two.
 
     >>> shape("McDonald"), shape("1990-91"), shape("U.S.")
     ('XxXxx', 'dd-dd', 'X.X.')
@@ -131,7 +131,7 @@ def shape(word: str) -> str:
 
 def _check_columns(columns: dict[str, Any]) -> None:
     if not columns:
-        raise InputTypeError("token_features needs a column at least: token_features(w=words).")
+        raise InputTypeError("token_features needs at least one column, for example token_features(w=words).")
     first, *others = columns
     for name in others:
         if len(columns[name]) != len(columns[first]):

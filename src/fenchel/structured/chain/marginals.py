@@ -1,10 +1,10 @@
-"""log Z, the probability of every tag and of every pair of neighbours: p(y) ∝ exp(Σ_t S[t, y_t] + Σ_t T[y_{t−1}, y_t])
+"""log Z and the probabilities of all tags and pairs of neighbouring tags: p(y) ∝ exp(Σ_t S[t, y_t] + Σ_t T[y_{t−1}, y_t])
 
 The forward–backward recursions (Rabiner, *A tutorial on hidden Markov models*, Proc. IEEE 1989, §III and V.A) on e^S and e^T, where each
-position is scaled to sum to one: multiplications and additions alone, for which four rows share a sweep as in ``viterbi``.
+position is scaled to sum to one. They need only multiplications and additions, and process four rows at a time as in ``viterbi``.
 
-With ρ = max T − min T, scale factors stay above e^{−ρ}/K and backward numbers below e^ρ, whatever S is, and what is rounded to
-zero has a probability of at most e^{2ρ − 708}·K. So this is exact up to ρ = 200; beyond, sums are taken of logarithms.
+With ρ = max T − min T, scale factors stay above e^{−ρ}/K and backward values below e^ρ, whatever S is, and values rounded to
+zero have a probability of at most e^{2ρ − 708}·K. So this is exact up to ρ = 200; beyond that, the recursions run on logarithms.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from fenchel.core.compiled import compiled, reassociated
 from fenchel.core.numeric import log_sum_exp
 from fenchel.structured.chain.exponentials import exponentiate
 
-WIDEST = 200.0  # range of T up to which products stay numbers
+WIDEST = 200.0  # the range max T − min T up to which products neither overflow nor underflow
 
 
 @compiled
 def range_of(T, K):
-    """The smallest and the largest number among the K·K that count."""
+    """The smallest and the largest of the K·K entries that are not padding."""
     width = T.shape[0]
-    low, high = np.empty(width), np.empty(width)  # of each column, the smallest with its sign changed
+    low, high = np.empty(width), np.empty(width)  # of each column; the smallest negated
     for b in range(width):
         low[b] = high[b] = -math.inf
     for a in range(K):
@@ -36,7 +36,7 @@ def range_of(T, K):
 
 @compiled
 def largest_of(row):
-    """The largest number of a padded row, in four that do not wait for each other."""
+    """The largest entry of a padded row, from four independent maxima."""
     a = b = c = d = -math.inf
     for k in range(0, row.shape[0], 4):
         a = row[k] if row[k] > a else a
@@ -47,8 +47,8 @@ def largest_of(row):
 
 
 @compiled
-def each_alone(S, K, nodes):
-    """nodes[t·K + k] ← P(y_t = k) where there are no pairs; returns log Z."""
+def independent_marginals(S, K, nodes):
+    """nodes[t·K + k] ← P(y_t = k) without transitions; returns log Z."""
     log_z = 0.0
     for t in range(S.shape[0]):
         row = S[t, :K]
@@ -64,7 +64,7 @@ def marginals(S, T, K, nodes, edges):
     """nodes[t·K + k] ← P(y_t = k), edges[a·K + b] += E[number of t with y_{t−1} = a, y_t = b]; returns log Z. T is overwritten."""
     low, top = range_of(T, K)
     if top - low > WIDEST:
-        return by_logarithms(S, T, K, nodes, edges)
+        return log_space_marginals(S, T, K, nodes, edges)
     L, width = S.shape
     powers = np.empty((L + width, width))
     log_z = exponentials(S, T, top, powers)
@@ -72,14 +72,14 @@ def marginals(S, T, K, nodes, edges):
     for a in range(width):
         for b in range(width):
             M_transposed[b, a] = M[a, b]
-    # Rows of zeros at the end: pairs of positions are counted four at a time.
-    forward, pull = np.zeros((L + 3, width)), np.zeros((L + 4, width))
+    # Rows of zeros at the end, because pairs of positions are counted four at a time.
+    forward, messages = np.zeros((L + 3, width)), np.zeros((L + 4, width))
     factors = np.empty(L)
-    log_z += go_forward(E, M, forward, factors)
-    go_backward(E, M_transposed, forward, factors, pull, K, nodes)
+    log_z += run_forward(E, M, forward, factors)
+    run_backward(E, M_transposed, forward, factors, messages, K, nodes)
     counts = np.zeros((width, width))
     for t in range(0, L - 1, 4):
-        add_pairs(forward, pull, t, counts)
+        add_pairs(forward, messages, t, counts)
     for a in range(K):
         for b in range(K):
             edges[a * K + b] += counts[a, b] * M[a, b]
@@ -88,7 +88,7 @@ def marginals(S, T, K, nodes, edges):
 
 @compiled
 def exponentials(S, T, top, out):
-    """out ← e^{S[t] − max S[t]}, a row for each t, and e^{T − top}; returns what was taken off."""
+    """out ← e^{S[t] − max S[t]}, a row for each t, and e^{T − top}; returns the sum of what was subtracted."""
     L, width = S.shape
     total = (L - 1) * top
     for t in range(L + width):
@@ -102,7 +102,7 @@ def exponentials(S, T, top, out):
 
 
 @compiled
-def go_forward(E, M, forward, factors):
+def run_forward(E, M, forward, factors):
     """forward[t] ∝ P(x_1..x_t, y_t), scaled to sum to one by factors[t]; returns −Σ log factors."""
     L, width = E.shape
     log_z, product = 0.0, 1.0
@@ -117,26 +117,26 @@ def go_forward(E, M, forward, factors):
         for b in range(width):
             row[b] *= factors[t]
         product *= total
-        if not 1e-150 < product < 1e150:  # a logarithm for many positions instead of one for each
+        if not 1e-150 < product < 1e150:  # one logarithm for many positions
             log_z += math.log(product)
             product = 1.0
     return log_z + math.log(product)
 
 
 @compiled
-def go_backward(E, M_transposed, forward, factors, pull, K, nodes):
-    """nodes ← forward·backward, where backward[t] = M·pull[t + 1] and pull[t] = E[t]·backward[t]·factors[t]"""
+def run_backward(E, M_transposed, forward, factors, messages, K, nodes):
+    """nodes ← forward·backward, where backward[t] = M·messages[t + 1] and messages[t] = E[t]·backward[t]·factors[t]"""
     L, width = E.shape
     backward = np.empty(width)
     for k in range(width):
         backward[k] = 1.0
     for t in range(L - 1, -1, -1):
         if t < L - 1:
-            times(pull[t + 1], M_transposed, backward)
+            times(messages[t + 1], M_transposed, backward)
         for k in range(K):
             nodes[t * K + k] = forward[t, k] * backward[k]
         for k in range(width):
-            pull[t, k] = E[t, k] * backward[k] * factors[t]
+            messages[t, k] = E[t, k] * backward[k] * factors[t]
 
 
 @compiled
@@ -173,8 +173,8 @@ def total_of(row):
 
 
 @compiled
-def by_logarithms(S, T, K, nodes, edges):
-    """The textbook's recursions on logarithms, for T that products cannot hold."""
+def log_space_marginals(S, T, K, nodes, edges):
+    """The textbook recursions on logarithms, for T with too large a range for products."""
     L = S.shape[0]
     forward, backward, z = np.empty((L, K)), np.zeros((L, K)), np.empty(K)
     for t in range(L):

@@ -1,8 +1,7 @@
-"""What predicted tags are worth: the share of tokens that are right, and precision and recall of the chunks they mark
+"""Scores of predicted tags: token accuracy, and precision and recall of the chunks they mark
 
-Chunks are read as conlleval reads them, the script of the CoNLL shared tasks (Tjong Kim Sang & Buchholz, *Introduction to the CoNLL-2000
-shared task: chunking*, 2000): IOB2 as well as IOB1 and BIOES, and tags that fit no scheme begin or end a chunk where a
-scheme would have it.
+Chunks are defined as by conlleval, the script of the CoNLL shared tasks (Tjong Kim Sang & Buchholz, *Introduction to the CoNLL-2000
+shared task: chunking*, 2000). It reads IOB1, IOB2 and BIOES, and applies the same rules to inconsistent sequences of tags.
 """
 
 from __future__ import annotations
@@ -17,34 +16,34 @@ OUTSIDE = ("O", "")
 
 
 def token_accuracy(Y_true: Any, Y_pred: Any) -> float:
-    """The share of tokens whose tag is right; tags that the model never met are wrong, whatever it says.
+    """The share of tokens whose tag is predicted correctly; tags that were not in the training data count as errors.
 
     >>> token_accuracy([["A", "B"], ["B"]], [["A", "A"], ["B"]])
     0.6666666666666666
     """
-    pairs = [pair for truth, said in _aligned(Y_true, Y_pred) for pair in zip(truth, said, strict=True)]
+    pairs = [pair for truth, predicted in _aligned(Y_true, Y_pred) for pair in zip(truth, predicted, strict=True)]
     return sum(a == b for a, b in pairs) / len(pairs) if pairs else 0.0
 
 
 def chunk_scores(Y_true: Any, Y_pred: Any) -> dict[str, float]:
-    """Accuracy of tags, and precision, recall and F1 of whole chunks, as shares of one.
+    """Accuracy of tags, and precision, recall and F1 of whole chunks, between 0 and 1.
 
     >>> chunk_scores([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "O", "B-NP"]])
     {'accuracy': 0.75, 'precision': 0.5, 'recall': 0.5, 'f1': 0.5}
     """
-    true = said = both = 0
-    for truth, guess in _aligned(Y_true, Y_pred):
-        right, found = set(chunks(truth)), set(chunks(guess))
-        true, said, both = true + len(right), said + len(found), both + len(right & found)
-    precision, recall = both / said if said else 0.0, both / true if true else 0.0
-    f1 = 2.0 * both / (true + said) if true + said else 0.0
+    true = predicted = correct = 0
+    for truth, prediction in _aligned(Y_true, Y_pred):
+        expected, found = set(chunks(truth)), set(chunks(prediction))
+        true, predicted, correct = true + len(expected), predicted + len(found), correct + len(expected & found)
+    precision, recall = correct / predicted if predicted else 0.0, correct / true if true else 0.0
+    f1 = 2.0 * correct / (true + predicted) if true + predicted else 0.0
     return {"accuracy": token_accuracy(Y_true, Y_pred), "precision": precision, "recall": recall, "f1": f1}
 
 
 def _aligned(Y_true: Any, Y_pred: Any) -> Iterator[tuple[list[Any], list[Any]]]:
-    truth, said = checked_tags(Y_true), checked_tags(Y_pred)
-    check_sizes(said, [len(tags) for tags in truth])
-    return zip(truth, said, strict=True)
+    truth, predicted = checked_tags(Y_true), checked_tags(Y_pred)
+    check_sizes(predicted, [len(tags) for tags in truth])
+    return zip(truth, predicted, strict=True)
 
 
 def chunks(tags: list[str]) -> Iterator[tuple[str, int, int]]:

@@ -1,7 +1,7 @@
 """The best sequence of tags (Viterbi 1967): max_y Σ_t S[t, y_t] + Σ_t T[y_{t−1}, y_t]
 
-Rows of S and of T are padded with −∞ to a multiple of four tags: four rows of T go into one sweep over the next tags, which
-halves the time that one row a sweep takes, and the sweep is over whole vector registers.
+Rows of S and of T are padded with −∞ to a multiple of four tags: one sweep over the next tags processes four rows of T, which
+takes half the time of one row per sweep, and the sweep is over whole vector registers.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from fenchel.core.compiled import compiled
 
 @compiled
 def padded(K):
-    """The number of tags with what fills up the last four."""
+    """The number of tags rounded up to a multiple of four."""
     return (K + 3) // 4 * 4
 
 
 @compiled
 def viterbi(S, T, y):
-    """y ← the best tags. S becomes the best score of all beginnings that end in a tag."""
+    """y ← the best tags. S[t, k] becomes the best score of all prefixes that end with tag k at token t."""
     L, width = S.shape
     best = np.empty(width)
     for t in range(1, L):
         max_plus(S[t - 1], T, best)
         for b in range(width):
             S[t, b] += best[b]
-    # Which tag came before is found again on the way back: L·K steps, and nothing to store.
+    # The predecessors are recomputed on the way back, in L·K steps, instead of being stored.
     y[L - 1] = argmax(S[L - 1])
     for t in range(L - 2, -1, -1):
         b = y[t + 1]
@@ -46,7 +46,7 @@ def max_plus(x, T, out):
     for a in range(0, width, 4):
         x0, x1, x2, x3 = x[a], x[a + 1], x[a + 2], x[a + 3]
         for b in range(width):
-            # Conditional expressions, for max() minds NaN and would not vectorise.
+            # Conditional expressions, because max() checks for NaN and would not vectorise.
             u = x0 + T[a, b]
             v = x1 + T[a + 1, b]
             u = u if u > v else v
@@ -59,7 +59,7 @@ def max_plus(x, T, out):
 
 @compiled
 def argmax(row):
-    """Where the largest number of a row is, the first one if there are several."""
+    """The index of the largest entry of a row, the first one in case of ties."""
     k = 0
     for other in range(1, row.shape[0]):
         if row[other] > row[k]:

@@ -1,4 +1,4 @@
-"""Learning to rank: a model for NDCG, pairs for ordinary losses, and scores of rankings."""
+"""Learning to rank: a structured model for NDCG, document pairs for binary losses, and scores of rankings."""
 
 from __future__ import annotations
 

@@ -2,11 +2,11 @@
 
     max over permutations r:  Σ_d c[r(d)]·s[d] − D[r(d)]·b[d]          c not increasing, D ≥ 0, b ≥ 0
 
-With b = 0 the answer is to sort by score, and prices of the ranks that prove it are known in closed form (those of an auction of
-positions): v[r] = v[r+1] + (c[r] − c[r+1])·s[r+1]. A document with b > 0 is worth less at every rank than it was, so the prices
-go on to bound what each document can gain. Each such document then leaves its rank and looks for one along a shortest augmenting
-path (Jonker & Volgenant 1987), which mends matching and prices alike. Neighbouring ranks of equal c and D are one shelf with room
-for several documents, and paths go from shelf to shelf: O(documents · shelves) at most, for each document with b > 0 alone.
+With b = 0 the solution sorts by score, and the dual variables (prices) of the ranks are known in closed form (those of a position
+auction): v[r] = v[r+1] + (c[r] − c[r+1])·s[r+1]. A positive b reduces the value of a document at every rank, so these prices remain dual
+feasible. Each document with b > 0 is then unassigned and reassigned along a shortest augmenting path (Jonker & Volgenant 1987), which
+updates both the matching and the prices. Neighbouring ranks of equal c and D form one shelf with room for several documents, and paths
+lead from shelf to shelf: O(documents · shelves) at most, for each document with b > 0.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 
 from fenchel.core.compiled import compiled
 
-# Loops where NumPy has a word for it: its sorting and indexing with arrays take Numba seconds to compile.
+# Loops instead of NumPy functions, because Numba takes seconds to compile sorting and fancy indexing.
 
 
 @compiled
 def best_order(s):
-    """Documents by falling score; those of equal score in the order they came in: merges of runs twice as long each time."""
+    """Documents by decreasing score, ties in input order: a bottom-up merge sort."""
     n = s.shape[0]
     order, other = np.arange(n), np.empty(n, np.int64)
     run = 1
@@ -46,7 +46,7 @@ def _merge(s, order, out, begin, middle, end):
 
 @compiled
 def assigned(s, b, c, D):
-    """The document at each rank of the best assignment; scores s must not increase, and c and D are written over."""
+    """The document at each rank of the best assignment; scores s must be non-increasing, and c and D are overwritten."""
     n = s.shape[0]
     first, shelf = np.zeros(n, np.int64), np.zeros(n, np.int64)
     K = _shelves(c, D, first, shelf)
@@ -69,7 +69,7 @@ def assigned(s, b, c, D):
 
 @compiled
 def _shelves(c, D, first, shelf):
-    """How many shelves there are; their first ranks, the shelf of each rank, and c and D of the shelves, at the front of c and D."""
+    """The number of shelves; also sets their first ranks, the shelf of each rank, and c and D of each shelf at the start of c and D."""
     K = 0
     for r in range(c.shape[0]):
         if r == 0 or c[r] != c[K - 1] or D[r] != D[K - 1]:
@@ -80,15 +80,15 @@ def _shelves(c, D, first, shelf):
 
 
 @compiled
-def _augment(free, s, b, c, D, v, room, shelf):
-    """Give a document that lies nowhere a place, moving others along the path that costs least; the shelf that lost room."""
+def _augment(document, s, b, c, D, v, room, shelf):
+    """Assign an unassigned document, moving others along the shortest path; returns the shelf that lost room."""
     K = v.shape[0]
     distance = np.empty(K)
     mover = np.empty(K, np.int64)  # the document that moves to this shelf on the path that ends here
     closed = np.zeros(K, np.bool_)
     for q in range(K):
-        distance[q] = v[q] - (c[q] * s[free] - D[q] * b[free])
-        mover[q] = free
+        distance[q] = v[q] - (c[q] * s[document] - D[q] * b[document])
+        mover[q] = document
     end = _nearest(distance, closed)
     while room[end] == 0:
         closed[end] = True
@@ -100,16 +100,16 @@ def _augment(free, s, b, c, D, v, room, shelf):
         if closed[q]:
             v[q] += distance[end] - distance[q]
     filled = end
-    while mover[end] != free:
+    while mover[end] != document:
         d = mover[end]
         shelf[d], end = end, shelf[d]
-    shelf[free] = end
+    shelf[document] = end
     return filled
 
 
 @compiled
 def _nearest(distance, closed):
-    """The nearest shelf that is still open; some open one even where distances are not numbers."""
+    """The nearest open shelf; an arbitrary open one if distances are NaN."""
     best = -1
     for q in range(distance.shape[0]):
         if not closed[q] and (best < 0 or distance[q] < distance[best]):
@@ -119,7 +119,7 @@ def _nearest(distance, closed):
 
 @compiled
 def _relax(d, here, s, b, c, D, v, distance, mover, closed):
-    """Paths that go on by moving the document d from this shelf to others."""
+    """Extend paths by moving the document d from this shelf to others."""
     base = distance[here] + (c[here] * s[d] - D[here] * b[d]) - v[here]
     for q in range(v.shape[0]):
         reached = base + v[q] - (c[q] * s[d] - D[q] * b[d])

@@ -1,9 +1,9 @@
-"""Pairs of documents of which one has the higher grade, as rows of an ordinary two-class problem.
+"""Pairs of documents with different grades, as rows of a binary classification problem.
 
     mean over queries of the mean over their pairs of  φ(<w, x_i − x_j>),  g_i > g_j
 
-is :class:`fenchel.Problem` on the rows x_i − x_j, weighted so that every query counts the same. Every other row has its sign turned,
-and its label with it: the loss is the same, and both classes occur.
+is :class:`fenchel.Problem` on the rows x_i − x_j, weighted so that every query counts the same. Every other row and its label are
+negated: the loss is the same, and both classes occur.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from fenchel.core.validation import checked_whole
 from fenchel.structured.ranking.documents import grouped
 from fenchel.structured.ranking.grades import checked_grades
 
-MOST_PAIRS = 500_000
+MOST_PAIRS = 500_000  # the default limit, beyond which pairs are sampled
 
 
 class Pairs(NamedTuple):
-    """A problem of two classes: ``fl.Problem(pairs.X, pairs.y, fl.Hinge(), fl.L2(0.01), sample_weight=pairs.weight)``."""
+    """A binary classification problem: ``fl.Problem(pairs.X, pairs.y, fl.Hinge(), fl.L2(0.01), sample_weight=pairs.weight)``."""
 
-    X: Any  #: differences of documents, one pair a row
+    X: Any  #: differences of documents, one row per pair
     y: np.ndarray  #: +1 where the better document comes first, −1 where the worse does
-    weight: np.ndarray  #: 1 over the number of the query's pairs here
+    weight: np.ndarray  #: 1 over the number of pairs of the same query
 
 
 def pairwise(X: Any, y: Any, qid: Any, most: int = MOST_PAIRS, seed: int = 0) -> Pairs:
@@ -35,11 +35,11 @@ def pairwise(X: Any, y: Any, qid: Any, most: int = MOST_PAIRS, seed: int = 0) ->
 
     Args:
         X: one row for each document, dense or sparse.
-        y: its grade.
-        qid: its query.
-        most: how many pairs to have at most in all; if there are more, the queries with the most of them keep as many as fit, drawn
-            at random, and a warning says so.
-        seed: of that draw.
+        y: the grade of each document.
+        qid: the query of each document.
+        most: the maximal number of pairs in all; if there are more, the queries with the most pairs keep a random sample, with a
+            warning.
+        seed: the seed of that sample.
 
     >>> pairs = pairwise([[1.0], [2.0], [5.0]], [0, 1, 2], [7, 7, 7])
     >>> pairs.X.ravel().tolist(), pairs.y.tolist(), pairs.weight.round(3).tolist()
@@ -49,7 +49,7 @@ def pairwise(X: Any, y: Any, qid: Any, most: int = MOST_PAIRS, seed: int = 0) ->
     queries = [_Query(checked_grades(grades, name)) for grades, name in zip(groups.y, groups.X.names, strict=True)]
     sizes = np.array([query.pairs for query in queries])
     if not sizes.any():
-        raise InputError("No two documents of a query differ in grade: there is nothing to learn an order from.")
+        raise InputError("No two documents of a query differ in grade: give queries with documents of different grades.")
     if checked_whole("most", most) < np.count_nonzero(sizes):
         raise InputError(
             Argument("most", most), f": give at least one pair for each of the {np.count_nonzero(sizes):,} queries in which grades differ."
@@ -60,13 +60,13 @@ def pairwise(X: Any, y: Any, qid: Any, most: int = MOST_PAIRS, seed: int = 0) ->
             InputWarning(
                 f"{int(sizes.sum()):,} pairs are more than ",
                 Argument("most", most),
-                f": queries with more than {cap:,} keep {cap:,} drawn at random.",
+                f": queries with more than {cap:,} pairs keep a random sample of {cap:,}.",
             ),
             stacklevel=users_line(),
         )
     rng = np.random.default_rng(seed)
-    drawn = [query.drawn(cap, rng) + first for query, first in zip(queries, groups.X.start, strict=False)]
-    better, worse = np.concatenate(drawn, axis=1)
+    pairs = [query.sampled(cap, rng) + first for query, first in zip(queries, groups.X.start, strict=False)]
+    better, worse = np.concatenate(pairs, axis=1)
     counts = np.minimum(sizes, cap)
     label = np.where(np.arange(len(better)) % 2 == 0, 1.0, -1.0)
     weight = np.repeat(1.0 / np.maximum(counts, 1), counts)
@@ -74,7 +74,7 @@ def pairwise(X: Any, y: Any, qid: Any, most: int = MOST_PAIRS, seed: int = 0) ->
 
 
 class _Query:
-    """The pairs of one query by number, never listed: document i of the ascending order makes one with all of lower grade."""
+    """The pairs of one query, numbered implicitly: in ascending order of grade, each document forms a pair with all of lower grade."""
 
     def __init__(self, grades: np.ndarray) -> None:
         self.order = np.argsort(grades, kind="stable")
@@ -82,8 +82,8 @@ class _Query:
         self.end = np.cumsum(np.searchsorted(ascending, ascending, side="left"))
         self.pairs = int(self.end[-1])
 
-    def drawn(self, cap: int, rng: np.random.Generator) -> np.ndarray:
-        """Better and worse documents of all pairs, or of ``cap`` of them."""
+    def sampled(self, cap: int, rng: np.random.Generator) -> np.ndarray:
+        """The better and the worse documents of all pairs, or of a random sample of ``cap``."""
         which = np.arange(self.pairs) if self.pairs <= cap else np.sort(rng.choice(self.pairs, cap, replace=False, shuffle=False))
         better = np.searchsorted(self.end, which, side="right")
         begin = np.concatenate([[0], self.end])[better]

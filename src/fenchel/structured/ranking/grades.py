@@ -1,4 +1,4 @@
-"""Grades of documents: what each is worth, and what each rank counts."""
+"""Grades of documents, the gains of grades and the discounts of ranks."""
 
 from __future__ import annotations
 
@@ -9,35 +9,33 @@ import numpy as np
 from fenchel.core.errors import InputError
 from fenchel.core.validation import checked_whole
 
-HIGHEST = 60.0  # 2^g − 1 is exact, and sums of it are far from overflow
+HIGHEST = 60.0  # the limit on grades: sums of 2^g − 1 stay far from overflow
 
 
 def checked_grades(grades: Any, query: Any) -> np.ndarray:
-    """The grades of a query's documents, finite and from 0 on."""
+    """The grades of a query's documents, checked to lie between 0 and ``HIGHEST``."""
     try:
         values = np.asarray(grades, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"query {query}: grades must be numbers, one for each document.") from None
+        raise InputError(f"query {query}: grades must be numbers, one per document.") from None
     if values.ndim != 1:
-        raise InputError(f"query {query}: grades have shape {values.shape}: give one for each document.")
+        raise InputError(f"query {query}: grades have shape {values.shape}: give one per document.")
     wrong = np.flatnonzero(~((values >= 0.0) & (values <= HIGHEST)))
     if len(wrong):
         d = wrong[0]
-        raise InputError(
-            f"query {query}: the grade of document {d} is {values[d]:g}: grades are numbers from 0 (not relevant) to {HIGHEST:g}."
-        )
+        raise InputError(f"query {query}: the grade of document {d} is {values[d]:g}: give grades from 0 (not relevant) to {HIGHEST:g}.")
     return values
 
 
 def checked_depth(k: Any) -> int | None:
-    """How many ranks count: a whole number of at least 1, or None for all."""
+    """The number of ranks that count: a whole number of at least 1, or None for all."""
     return None if k is None else checked_whole("k", k)
 
 
-def tells(grades: np.ndarray) -> bool:
-    """Whether the grades say anything about order: whether two of them differ.
+def is_informative(grades: np.ndarray) -> bool:
+    """Whether two of the grades differ; otherwise they contain no information about the order.
 
-    >>> tells(np.array([1.0, 1.0])), tells(np.array([0.0, 1.0]))
+    >>> is_informative(np.array([1.0, 1.0])), is_informative(np.array([0.0, 1.0]))
     (False, True)
     """
     return bool(grades.min() < grades.max())
@@ -49,7 +47,7 @@ def gains(grades: np.ndarray) -> np.ndarray:
     >>> gains(np.array([0.0, 1.0, 2.0])).tolist()
     [0.0, 1.0, 3.0]
     """
-    # Near 0, 2^g rounds to 1; from 1 on, powers of two give whole numbers exactly, as logarithms do not.
+    # expm1 avoids cancellation near 0; exp2 gives exact integers for integer grades, which expm1 does not.
     return np.where(grades < 1.0, np.expm1(grades * np.log(2.0)), np.exp2(grades) - 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Features on one scale for all queries."""
+"""Scaling features within queries."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from fenchel.structured.ranking.documents import grouped
 
 
 def normalized(X: Any, qid: Any = None) -> np.ndarray:
-    """Every feature scaled to [0, 1] within each query, as LETOR does; one that a query's documents share becomes 0.
+    """Every feature scaled to [0, 1] within each query, as in LETOR; a feature that is constant within a query becomes 0.
 
     Args:
-        X: one row for each document; a sparse matrix is filled in.
+        X: one row for each document; a sparse matrix is converted to a dense one.
         qid: the query of each row; None if all belong to one.
 
     >>> normalized([[1.0, 7.0], [3.0, 7.0], [5.0, 0.0], [9.0, 2.0]], [1, 1, 2, 2]).tolist()
@@ -26,7 +26,7 @@ def normalized(X: Any, qid: Any = None) -> np.ndarray:
     values = np.array(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float64)
     begins, sizes = groups.X.start[:-1], np.diff(groups.X.start)
     low, high = np.minimum.reduceat(values, begins), np.maximum.reduceat(values, begins)
-    # Halves, for the difference of two finite numbers may overflow.
+    # Halves, because the difference of two finite numbers may overflow.
     span = np.repeat(0.5 * high - 0.5 * low, sizes, axis=0)
     above = 0.5 * values - 0.5 * np.repeat(low, sizes, axis=0)
     out = np.empty_like(values)

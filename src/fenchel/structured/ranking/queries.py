@@ -1,9 +1,9 @@
-"""Queries as kernels take them: documents, what each is worth, and the coefficients of the ranks.
+"""The examples of a ranking model, in the form that kernels use.
 
     ψ(x_q, y) = Σ_d c_q[y(d)]·x_d             Δ(y, y_q) = 1 − NDCG@k(y) = Σ_d D[y(d)]·(ideal_q[y(d)] − b[d])
 
-y(d) is the rank of document d, 0 for the best; b[d] = (2^g − 1) over the DCG of the best ranking, ideal_q the same numbers in falling
-order. All documents of a query lie side by side, from ``start[q]`` on, and so do the numbers of its ranks.
+y(d) is the rank of document d, 0 for the best; b[d] = (2^g − 1) over the DCG of the best ranking, and ideal_q are the same numbers in
+decreasing order. The documents of a query are contiguous, from ``start[q]`` on, and so are the values of its ranks.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from fenchel.structured.ranking.assignment import assigned, best_order
 
 @compiled
 class Queries(NamedTuple):
-    """The examples of :class:`~fenchel.structured.ranking.Ranking`; a query that says nothing has c = b = 0 and costs nothing."""
+    """The examples of :class:`~fenchel.structured.ranking.Ranking`; a query with equal grades has c = b = 0 and zero loss."""
 
     rows: Any
-    start: np.ndarray  #: where each query's documents begin, and one end
-    kind: np.ndarray  #: of each document: the number of its grade among the query's, 0 for the lowest
+    start: np.ndarray  #: the first document of each query, and the number of documents
+    kind: np.ndarray  #: of each document: the index of its grade among the query's grades, 0 for the lowest
     b: np.ndarray
     ideal: np.ndarray
     c: np.ndarray
-    truth: np.ndarray  #: of each document: its coefficient in the right ranking, a mean over those of equal grade
-    reach: np.ndarray  #: of each query: ranks from here on are alike, with c = 0 and D = 0
+    truth: np.ndarray  #: of each document: its coefficient in the true ranking, averaged over documents of equal grade
+    reach: np.ndarray  #: of each query: ranks from here on have c = 0 and D = 0
     D: np.ndarray
 
     def count(self):  # type: ignore[override]
@@ -48,18 +48,18 @@ class Queries(NamedTuple):
 
     def decode(self, i, w, scale, cost, y):
         first, n = self.start[i], self.start[i + 1] - self.start[i]
-        s, worth = np.empty(n), np.empty(n)
+        s, gain = np.empty(n), np.empty(n)
         for d in range(n):
             s[d] = scale * self.rows.dot(first + d, plain(w))
-            worth[d] = cost * self.b[first + d]
+            gain[d] = cost * self.b[first + d]
         order = best_order(s)
         if cost != 0.0:
-            order = violating(order, s, worth, self.kind, self.c, self.D, first, self.reach[i])
+            order = violating(order, s, gain, self.kind, self.c, self.D, first, self.reach[i])
         for r in range(n):
             y[order[r]] = r
 
     def loss(self, i, y):
-        # Term by term, so that the best rankings cost exactly nothing.
+        # Term by term, so that the loss of the best rankings is exactly 0.
         first = self.start[i]
         total = 0.0
         for d in range(self.start[i + 1] - first):
@@ -87,13 +87,13 @@ class Queries(NamedTuple):
 
 
 @compiled
-def violating(order, s, worth, kind, c, D, first, reach):
-    """The document at each rank of max Σ c·s − D·worth, from the order by score.
+def violating(order, s, gain, kind, c, D, first, reach):
+    """The document at each rank of max Σ c·s − D·gain, from the order by score.
 
-    Of equal grade, those of higher score come first; so only the best ``reach`` of each grade can be at a rank that counts.
+    Documents of equal grade are ordered by score, so only the best ``reach`` of each grade can be at a rank that counts.
     """
     n = order.shape[0]
-    taken = np.zeros(n, np.int64)  # of each grade
+    taken = np.zeros(n, np.int64)  # number of documents seen, of each grade
     found, chosen = np.empty(n, np.int64), np.empty(n, np.int64)
     count = 0
     for d in order:
@@ -103,7 +103,7 @@ def violating(order, s, worth, kind, c, D, first, reach):
         taken[kind[first + d]] += 1
     values = np.empty((4, count))
     for e in range(count):
-        values[0, e], values[1, e], values[2, e], values[3, e] = s[chosen[e]], worth[chosen[e]], c[first + e], D[e]
+        values[0, e], values[1, e], values[2, e], values[3, e] = s[chosen[e]], gain[chosen[e]], c[first + e], D[e]
     at = assigned(values[0], values[1], values[2], values[3])
     for r in range(count):
         found[r] = chosen[at[r]]
@@ -113,7 +113,7 @@ def violating(order, s, worth, kind, c, D, first, reach):
 
 @compiled
 def _append_others(order, kind, first, reach, found, count):
-    """Those that are not among the best of their grade, by score."""
+    """Append the documents that are not among the best of their grade, by score."""
     taken = np.zeros(order.shape[0], np.int64)
     for d in order:
         taken[kind[first + d]] += 1

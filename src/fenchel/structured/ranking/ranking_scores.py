@@ -1,10 +1,10 @@
-"""How good rankings are: NDCG, and LETOR 4.0's own figures by LETOR 4.0's own rules.
+"""Scores of rankings: NDCG, and the scores of LETOR 4.0's evaluation script.
 
     NDCG@k = DCG@k over the DCG@k of the best ranking,   DCG@k = Σ_{r ≤ k} (2^g_r − 1) / log2(1 + r)
 
-LETOR's evaluation script differs: ranks 1 and 2 both count in full and rank r beyond them 1/log2(r); a query with fewer than k
-documents has NDCG@k = 0; a query without relevant documents counts, as 0. Mean NDCG is the mean over NDCG@1, …, NDCG@n of a
-query's n documents. Documents of equal score stay in the order they came in.
+LETOR's evaluation script differs: ranks 1 and 2 both have discount 1, and rank r > 2 has discount 1/log2(r); a query with fewer than k
+documents has NDCG@k = 0; a query without relevant documents is included with NDCG 0. Mean NDCG is the mean of NDCG@1, …, NDCG@n over a
+query's n documents. Documents of equal score keep their input order.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ POSITIONS = 10  # LETOR reports NDCG@1 to NDCG@10
 
 
 def ndcg(y: Any, scores: Any, qid: Any = None, k: int | None = 10) -> float:
-    """The mean NDCG@k over the queries that have a relevant document (a grade above 0).
+    """The mean NDCG@k over all queries with a relevant document (a grade above 0).
 
     Args:
         y: the grade of each document.
-        scores: its score; documents are ranked by falling score.
-        qid: its query; None if all belong to one.
-        k: how many ranks count; None for all.
+        scores: the score of each document; documents are ranked by decreasing score.
+        qid: the query of each document; None if all belong to one.
+        k: the number of ranks that count; None for all.
 
     >>> ndcg([0, 2, 1], [0.1, 0.9, 0.5]), round(ndcg([0, 2, 1], [0.9, 0.5, 0.1]), 3)
     (1.0, 0.659)
@@ -35,12 +35,12 @@ def ndcg(y: Any, scores: Any, qid: Any = None, k: int | None = 10) -> float:
     checked_depth(k)
     found = [_ndcg(grades, k) for grades in _ranked(y, scores, qid) if grades.any()]
     if not found:
-        raise InputError("No query has a relevant document (a grade above 0): NDCG is not defined.")
+        raise InputError("No query has a relevant document (a grade above 0), so NDCG is undefined: check y.")
     return float(np.mean(found))
 
 
 def letor_scores(y: Any, scores: Any, qid: Any = None) -> dict[str, float]:
-    """MAP, mean NDCG and NDCG@1 to NDCG@10 as LETOR 4.0's evaluation script has them, means over all queries.
+    """MAP, mean NDCG and NDCG@1 to NDCG@10 as computed by LETOR 4.0's evaluation script, averaged over all queries.
 
     Args:
         y, scores, qid: as in :func:`ndcg`; for MAP a document is relevant from grade 1 on.
@@ -58,10 +58,10 @@ def letor_scores(y: Any, scores: Any, qid: Any = None) -> dict[str, float]:
 
 
 def _ranked(y: Any, scores: Any, qid: Any) -> list[np.ndarray]:
-    """The grades of each query's documents in the order the scores put them."""
+    """The grades of each query's documents, ranked by score."""
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 1:
-        raise InputError(f"scores must be one number for each document; they have shape {scores.shape}.")
+        raise InputError(f"scores have shape {scores.shape}: give one number per document.")
     groups = grouped(scores[:, None], y, np.zeros(len(scores)) if qid is None else qid)
     pairs = zip(groups.X, groups.y, groups.X.names, strict=True)
     return [checked_grades(grades, name)[np.argsort(-column[:, 0], kind="stable")] for column, grades, name in pairs]
@@ -73,7 +73,7 @@ def _ndcg(ranked: np.ndarray, k: int | None) -> float:
 
 
 def _letor_curve(ranked: np.ndarray) -> np.ndarray:
-    """NDCG@1, …, NDCG@n; 0 throughout without a relevant document."""
+    """NDCG@1, …, NDCG@n; all 0 without a relevant document."""
     discount = 1.0 / np.log2(np.maximum(np.arange(1, len(ranked) + 1), 2))
     best = np.cumsum(np.sort(gains(ranked))[::-1] * discount)
     reached = np.cumsum(gains(ranked) * discount)

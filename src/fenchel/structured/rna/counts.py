@@ -1,4 +1,4 @@
-"""How often each term occurs in a given structure."""
+"""The number of occurrences of each term in a given structure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fenchel.structured.rna.inside import pair_kind, side, small_loop_term, stac
 
 @compiled
 def count_terms(s, y):
-    """The number of times that the structure y uses each term."""
+    """The number of times each term occurs in the structure y."""
     counts = np.zeros(TERMS)
     _, unpaired, _, _ = _count_stems(s, y, 0, s.shape[0] - 1, EXTERNAL_PAIRED, counts)
     counts[EXTERNAL_UNPAIRED] += unpaired
@@ -37,7 +37,7 @@ def count_terms(s, y):
 
 @compiled
 def _count_stems(s, y, i, j, paired, counts):
-    """Stems directly between i and j: how many, how many unpaired bases, the last stem. Their terms are counted if ``paired`` ≥ 0."""
+    """The number of stems directly between i and j, of unpaired bases, and the last stem. Their terms are counted if ``paired`` ≥ 0."""
     stems, unpaired, k, l = 0, 0, 0, 0
     p = i + 1
     while p < j:
@@ -56,7 +56,7 @@ def _count_stems(s, y, i, j, paired, counts):
 
 @compiled
 def _count_pair(s, y, i, j, counts):
-    """The pair and the loop that it closes."""
+    """Count the terms of the pair and of the loop that it closes."""
     counts[PAIR + pair_kind(s, i, j)] += 1.0
     stems, unpaired, k, l = _count_stems(s, y, i, j, -1, counts)
     if stems >= 2:

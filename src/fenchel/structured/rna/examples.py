@@ -1,4 +1,4 @@
-"""Sequences with their structures, as kernels see them: the protocol of :mod:`fenchel.structured` for RNA."""
+"""The examples of an RNA model, sequences with their structures, in the form that kernels use."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from fenchel.structured.rna.traceback import traceback
 class FoldExamples(NamedTuple):
     """An output y is an array of partners, counted from 0, with -1 for unpaired bases; its parts are the counts of the weights."""
 
-    bases: np.ndarray  #: letters of all sequences, an unknown base before and after each
-    starts: np.ndarray  #: where each begins
-    partners: np.ndarray  #: the true structures, in the places of their letters
-    truths: np.ndarray  #: their counts of weights, one row each
-    data: np.ndarray  #: the matrix B of features.terms, in three arrays
+    bases: np.ndarray  #: the letters of all sequences, with an unknown base before and after each
+    starts: np.ndarray  #: the index of the first letter of each sequence
+    partners: np.ndarray  #: the true structures, at the indices of their letters
+    truths: np.ndarray  #: the weight counts of the true structures, one row each
+    data: np.ndarray  #: the matrix B of features.terms, as CSR arrays
     indices: np.ndarray
     indptr: np.ndarray
-    least: int  #: bases of a hairpin at least
-    missed: float  #: what a pair of the truth that is missed costs
-    false: float  #: what a pair that is not in the truth costs
+    least: int  #: the minimal number of bases in a hairpin
+    missed: float  #: the cost of a missed true pair
+    false: float  #: the cost of a false predicted pair
 
     def count(self):  # type: ignore[override]
         return self.starts.shape[0] - 1
@@ -78,10 +78,10 @@ class FoldExamples(NamedTuple):
         table = np.empty(s.shape[0] ** 2)
         total = expectations(self.data, self.indices, self.indptr, s, self.least, w, scale, scale * self.level(i, w), table, d)
         subtract(d, self.truths[i])
-        return max(total - scale * dot(self.truths[i], w), 0.0)  # rounding may leave less than nothing
+        return max(total - scale * dot(self.truths[i], w), 0.0)  # rounding may make it negative
 
     def level(self, i, w):
-        # Most scores that matter lie near that of the truth: less this much for each base, e^score stays in range.
+        # The scores that matter are near that of the truth; minus this much for each base, e^score stays in range.
         return dot(self.truths[i], w) / self.outputs(i)
 
     def dot(self, i, d, w):
@@ -95,7 +95,7 @@ class FoldExamples(NamedTuple):
         out.settle(change)
 
 
-# Loops, since NumPy's functions would take longer to compile than all of the recursion.
+# Loops, because NumPy's functions would take longer to compile than the whole recursion.
 
 
 @compiled
@@ -114,7 +114,7 @@ def subtract(d, truth):
 
 @compiled
 def pair_scores(ring, theta, s, least):
-    """The scores of the pairs that can be, and ``zero`` elsewhere, at i·(L + 2) + j."""
+    """The scores of the possible pairs, and ``zero`` elsewhere, at i·(L + 2) + j."""
     N = s.shape[0]
     scores = np.full(N * N, ring.zero)
     for i in range(1, N - 1):
@@ -127,7 +127,7 @@ def pair_scores(ring, theta, s, least):
 
 @compiled
 def add_loss(pairing, truth, missed, false):
-    """Shift the scores of pairs: ``false`` for one that is not in the truth, and −``missed`` for one that is."""
+    """Add ``false`` to the scores of pairs that are not in the truth, and −``missed`` to those that are."""
     N = truth.shape[0] + 2
     for i in range(1, N - 1):
         for j in range(i + 1, N - 1):
@@ -136,7 +136,7 @@ def add_loss(pairing, truth, missed, false):
 
 @compiled
 def expectations(data, indices, indptr, s, least, w, scale, shift, probability, d):
-    """log Z; d ← expected counts of the weights, ``probability`` ← that of each pair at i·(L + 2) + j."""
+    """Returns log Z; d ← expected counts of the weights, ``probability`` ← the probability of each pair at i·(L + 2) + j."""
     L = s.shape[0] - 2
     ring = SUM_PRODUCT if moderate(term_scores(SUM_PRODUCT, data, indices, indptr, w, scale, shift)) else LOG_SUM
     while True:
@@ -153,7 +153,7 @@ def expectations(data, indices, indptr, s, least, w, scale, shift, probability, 
 
 @kernel
 def count_truths(bases, starts, partners, data, indices, indptr, truths):
-    """One row for each structure: how often it uses each weight."""
+    """One row per structure: the number of times it uses each weight."""
     for i in range(truths.shape[0]):
         s = bases[starts[i] : starts[i + 1]]
         y = partners[starts[i] + 1 : starts[i + 1] - 1]

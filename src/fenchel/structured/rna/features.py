@@ -1,6 +1,6 @@
 """The features of a secondary structure: those of CONTRAfold (Do, Woods, Batzoglou, *Bioinformatics* 22:e90, 2006), 336 of them.
 
-A structure falls into loops, and its score is a sum of *terms*, one for every event in a loop. A term has at most a few weights:
+A structure decomposes into loops, and its score is a sum of *terms*, one for every event in a loop. A term is a sum of weights:
 
     term                       indices               its weights
     PAIR                       pair                  base_pair, the same for AU and UA, CG and GC, GU and UG
@@ -19,9 +19,9 @@ A structure falls into loops, and its score is a sum of *terms*, one for every e
     MULTI_CLOSED, MULTI_UNPAIRED, MULTI_PAIRED       multi_base, multi_unpaired, multi_paired (the closing pair counts as one too)
     EXTERNAL_UNPAIRED, EXTERNAL_PAIRED               external_unpaired, external_paired
 
-A pair is looked at from its loop: of the pair ab, the loop begins with x after a and ends with y before b. An unknown base, N, and
-what lies beyond the ends of the sequence have no weights. The scores of all terms are B·w with a sparse matrix B, :func:`terms`;
-how often each weight is used is Bᵀ·(how often each term occurs).
+A pair ab is seen from its loop, which begins with x after a and ends with y before b. Unknown bases (N) and positions beyond the ends of
+the sequence have no weights. The scores of all terms are B·w with a sparse matrix B, :func:`terms`, and the counts of the weights
+are Bᵀ·(counts of the terms).
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ BASES = "ACGU"
 UNKNOWN = 4
 LETTERS = 5  # the bases and the unknown one
 PAIRS = ("AU", "CG", "GC", "UA", "GU", "UG")
-LONGEST_LOOP = 30  # unpaired bases of an internal loop at most; longer hairpins count as this long
+LONGEST_LOOP = 30  # the maximal number of unpaired bases in an internal loop; longer hairpins are scored as this long
 WIDTH = LONGEST_LOOP + 1
-EXPLICIT = 4
+EXPLICIT = 4  # internal loops with at most this many bases on each side have explicit weights
 
-#: The kind of a pair of letters, at 5·first + second: its place in PAIRS, or -1.
+#: The kind of a pair of letters, at 5·first + second: its index in PAIRS, or -1.
 KIND = np.full(LETTERS * LETTERS, -1, dtype=np.int64)
 for _number, _pair in enumerate(PAIRS):
     KIND[LETTERS * BASES.index(_pair[0]) + BASES.index(_pair[1])] = _number
 
-# Where the terms of each sort begin.
+# The first index of each group of terms.
 PAIR = 0
 STACK = PAIR + 6
 END = STACK + 36
@@ -64,7 +64,7 @@ TERMS = EXTERNAL_PAIRED + 1
 
 @functools.cache
 def names() -> tuple[str, ...]:
-    """What the weights are called, in their order.
+    """The names of the weights.
 
     >>> len(names()), names()[:3]
     (336, ('base_pair_AU', 'base_pair_CG', 'base_pair_GU'))
@@ -88,7 +88,7 @@ def names() -> tuple[str, ...]:
 
 @functools.cache
 def terms() -> sp.csr_array:
-    """B: row t has a one for every weight that term t is the sum of.
+    """B: row t has a one for every weight in the sum of term t.
 
     >>> B = terms()
     >>> [names()[j] for j in B.indices[B.indptr[HAIRPIN + 2] : B.indptr[HAIRPIN + 3]]]

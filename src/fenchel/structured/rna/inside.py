@@ -1,6 +1,6 @@
-"""Zuker's recursion in an unambiguous form (McCaskill, *Biopolymers* 29, 1990), over any ring of :mod:`fenchel.structured.rna.rings`.
+"""Zuker's recursion in an unambiguous form (McCaskill, *Biopolymers* 29, 1990), over any semiring of :mod:`fenchel.structured.rna.rings`.
 
-Positions count from 1, and s[0] = s[L + 1] is the unknown base. With ⊕ and ⊗ of the ring, u for an unpaired base of a multi-branch
+Positions count from 1, and s[0] = s[L + 1] is the unknown base. With ⊕ and ⊗ of the semiring, u for an unpaired base of a multi-branch
 loop, and stem(i, j) for paired(i, j) as a branch of such a loop:
 
     paired(i, j)    i and j pair:     pair ⊗ (hairpin ⊕ stacked on paired(i + 1, j − 1) ⊕ ⊕_{k,l} interior ⊗ paired(k, l)
@@ -11,8 +11,8 @@ loop, and stem(i, j) for paired(i, j) as a branch of such a loop:
     many(i, j)      a stem or more:                                   single(i, j) ⊕ several(i, j)
     prefix(j)       all of 1, ..., j:                prefix(j − 1) ⊗ unpaired ⊕ ⊕_i prefix(i − 1) ⊗ paired(i, j) as an external stem
 
-Interior loops take O(L²·30²/2), several(i, j) takes O(L³); both are dot products of stretches of memory, which is why some tables
-are kept transposed too, and why the scores of interior loops are kept in reverse.
+Interior loops take O(L²·30²/2), several(i, j) takes O(L³); both are dot products of contiguous memory. For this some tables are also
+stored transposed, and the scores of interior loops are stored in reverse.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from fenchel.structured.rna.features import (
     WIDTH,
 )
 
-# The tables of a chart, each of (L + 2)² numbers, row after row; (i, j) is at i·(L + 2) + j.
+# The tables of a chart, each of (L + 2)² numbers in row-major order; (i, j) is at i·(L + 2) + j.
 PAIRED = 0
 INNER = 1  # paired, as the inner pair of an interior loop
 LOOPED = 2  # the hairpin and the interior loops that (i, j) closes, without stacking
@@ -55,7 +55,7 @@ TABLES = 9
 
 @compiled
 def pair_kind(s, a, b):
-    """Which of PAIRS the bases at a and b are, or -1."""
+    """The index in PAIRS of the bases at a and b, or -1."""
     return KIND[LETTERS * s[a] + s[b]]
 
 
@@ -73,7 +73,7 @@ def stacked(s, i, j):
 
 @compiled
 def term_scores(ring, data, indices, indptr, w, scale, shift):
-    """The scores of all terms, scale·B·w less ``shift`` for every base that they use up, as values of the ring."""
+    """The scores of all terms, scale·B·w minus ``shift`` for every base that they consume, as values of the semiring."""
     theta = np.empty(indptr.shape[0] - 1)
     for t in range(theta.shape[0]):
         total = 0.0
@@ -88,7 +88,7 @@ def term_scores(ring, data, indices, indptr, w, scale, shift):
     theta[MULTI_UNPAIRED] -= shift
     theta[EXTERNAL_UNPAIRED] -= shift
     for t in range(theta.shape[0]):
-        if not HAIRPIN <= t < INTERIOR:  # hairpins may be longer than the table: see hairpin
+        if not HAIRPIN <= t < INTERIOR:  # computed in ``hairpin``, because hairpins may be longer than the table
             theta[t] = ring.embed(theta[t])
     return theta
 
@@ -100,7 +100,7 @@ def hairpin(ring, theta, shift, length):
 
 @compiled
 def interior_scores(ring, theta):
-    """The scores of interior loops by l1 and l2, and by l1 and 30 − l2; nothing for the three whose bases matter, and for stacking."""
+    """The scores of interior loops by l1 and l2, and by l1 and 30 − l2; ``zero`` for stacking and the three loops whose bases matter."""
     forward = np.full(WIDTH * WIDTH, ring.zero)
     backward = np.full(WIDTH * WIDTH, ring.zero)
     for a in range(WIDTH):
@@ -113,7 +113,7 @@ def interior_scores(ring, theta):
 
 @compiled
 def small_loop_term(s, i, j, k, l):
-    """The term, beside that of the lengths, of an interior loop with one unpaired base, or with one on each side; -1 for others."""
+    """The term of the bases of an interior loop with one unpaired base, or with one on each side; -1 for other loops."""
     a, b = k - i - 1, j - l - 1
     if a == 1 and b == 1:
         return ONE_BY_ONE + LETTERS * s[i + 1] + s[j - 1]
@@ -124,7 +124,7 @@ def small_loop_term(s, i, j, k, l):
 
 @compiled
 def small_loop(ring, theta, s, i, j, a, b):
-    """The score of the interior loop of (i, j) with a and b unpaired bases, without those of its ends."""
+    """The score of the interior loop of (i, j) with a and b unpaired bases, without the scores of its ends."""
     lengths = theta[INTERIOR + WIDTH * a + b]
     return ring.times(lengths, theta[small_loop_term(s, i, j, i + 1 + a, j - 1 - b)])
 
@@ -163,7 +163,7 @@ def external_stem(ring, theta, s, i, j):
 
 @compiled
 def pair_up(ring, theta, shift, backward, s, i, j, least, pairing, chart):
-    """Fill in what depends on i and j being paired."""
+    """Fill in the table entries that depend on the pair (i, j)."""
     N = s.shape[0]
     at = i * N + j
     loops = ring.plus(hairpin(ring, theta, shift, j - i - 1), interior_loops(ring, theta, backward, s, i, j, least, chart[INNER]))
@@ -177,7 +177,7 @@ def pair_up(ring, theta, shift, backward, s, i, j, least, pairing, chart):
 
 @compiled
 def inside(ring, theta, shift, s, pairing, least):
-    """The chart and the prefixes, from the scores of pairs (``zero`` for those that cannot be) and of the other terms."""
+    """The chart and the prefixes, from the scores of pairs (``zero`` for impossible ones) and of the other terms."""
     N = s.shape[0]
     L = N - 2
     zero = ring.zero

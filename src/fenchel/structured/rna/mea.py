@@ -1,8 +1,8 @@
-"""The structure of the greatest expected accuracy
+"""The structure of maximum expected accuracy
 
 With probabilities p_ij of pairs, and q_i = 1 − Σ_j p_ij of being unpaired, it maximises Σ_{pairs} 2γ·p_ij + Σ_{unpaired} q_i (Do, Woods,
-Batzoglou, 2006): γ times the bases that are expected to pair rightly, and those that are expected to be left alone rightly. The
-larger γ, the more pairs.
+Batzoglou, 2006): γ times the expected number of correctly paired bases plus the expected number of correctly unpaired ones. The
+larger γ, the more pairs are predicted.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from fenchel.structured.rna.examples import expectations
 
 @compiled
 def most_accurate(p, gamma, y):
-    """y ← the partners in the best nested structure; p is symmetric, with a zero for every pair that cannot be."""
+    """y ← the partners in the best nested structure; p is symmetric, with a zero for every impossible pair."""
     L = p.shape[0]
     q = np.ones(L)
     for i in range(L):
         for k in range(L):
             q[i] -= p[i, k]
-    best = np.zeros((L + 2, L + 2))  # best[i, j]: of the bases i, ..., j − 1
+    best = np.zeros((L + 2, L + 2))  # best[i, j]: the maximum for the bases i, ..., j − 1
     for i in range(L - 1, -1, -1):
         for j in range(i + 1, L + 1):
             best[i, j] = q[i] + best[i + 1, j]
         for k in range(i + 1, L):
-            # A pair that gains less than its bases unpaired can be left out of any structure.
+            # A pair that gains less than its two bases unpaired is in no optimal structure.
             gain = 2.0 * gamma * p[i, k]
             if gain > q[i] + q[k]:
                 for j in range(k + 1, L + 1):
@@ -61,7 +61,7 @@ def _read_back(p, q, gamma, best, y):
 
 @kernel
 def fold_accurately(examples, order, w, gamma, starts, ys):
-    """The most accurate structure of every sequence, one after the other in ys."""
+    """The structure of maximum expected accuracy of every sequence, concatenated in ys."""
     for i in order:
         p = probability_matrix(examples, i, w)
         most_accurate(p, gamma, ys[starts[i] : starts[i + 1]])
@@ -74,7 +74,7 @@ def pair_probabilities(examples, i, w):
 
 @compiled
 def probability_matrix(examples, i, w):
-    """The symmetric matrix of the probabilities of all pairs of one sequence."""
+    """The symmetric matrix of the pair probabilities of one sequence."""
     s = examples.sequence(i)
     N = s.shape[0]
     table, d, p = np.empty(N * N), np.empty(w.shape[0]), np.empty((N - 2, N - 2))

@@ -1,4 +1,4 @@
-"""RNA secondary structure: nested pairs, scored loop by loop."""
+"""The structured model of RNA secondary structures: nested pairs, scored loop by loop."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from fenchel.structured.structured_model import LIKELIHOOD, MARGIN, StructuredMo
 class RnaFold(StructuredModel):
     """Fold RNA: sequences to nested secondary structures, with the features of CONTRAfold.
 
-    Structures for training are dot-bracket strings, lists of pairs or arrays of partners. Pairs that the model cannot have (see
-    :func:`~fenchel.structured.rna.sequences.foldable`) are left out of them, so that the truth is one of the outputs.
+    Structures for training are dot-bracket strings, lists of pairs or arrays of partners. Pairs that the model cannot
+    represent (see :func:`~fenchel.structured.rna.sequences.foldable`) are removed, so that the truth is one of the outputs.
 
     Args:
-        hairpin: how many bases a hairpin has at least.
-        missed: what a pair of the truth that is not predicted costs, where the loss is a margin.
-        false: what a predicted pair that is not in the truth costs there.
+        hairpin: the minimal number of bases in a hairpin.
+        missed: the cost of a true pair that is not predicted, for the margin loss.
+        false: the cost of a predicted pair that is not in the truth, for the margin loss.
 
     >>> import fenchel as fl
     >>> X, Y = ["GGGGAAAACCCC", "GGCGAAAGCC"], ["((((....))))", "(((....)))"]
@@ -53,24 +53,24 @@ class RnaFold(StructuredModel):
         for name in ("missed", "false"):
             value = getattr(self, name)
             if not (is_number(value) and 0.0 <= value < math.inf):
-                raise InputError(Argument(name, value), ": give a number that is not negative.")
+                raise InputError(Argument(name, value), ": give a non-negative number.")
 
     @property
     def n(self) -> int:
-        """How many weights there are."""
+        """The number of weights."""
         return len(names())
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """What each weight is for, as CONTRAfold names them."""
+        """The names of the weights, as in CONTRAfold."""
         return names()
 
     def fitted(self, X: Any, Y: Any) -> RnaFold:
-        """The model itself: nothing about it depends on the data."""
+        """The model itself, which does not depend on the data."""
         return self
 
     def examples(self, X: Any, Y: Any = None) -> FoldExamples:
-        """Sequences, and structures if there are any, in the form that kernels take."""
+        """The sequences, and structures if given, in the form that kernels use."""
         if isinstance(X, str):
             raise InputTypeError("X is a single string: give a list of sequences.")
         codes = [encoded(sequence, f"sequence {i}") for i, sequence in enumerate(X)]
@@ -97,7 +97,7 @@ class RnaFold(StructuredModel):
         return dot_bracket(y.tolist())
 
     def fold(self, X: Any, w: np.ndarray, gamma: float = 6.0, threads: int | None = None) -> list[str]:
-        """The structures of the greatest expected accuracy under weights learnt by likelihood; the larger ``gamma``, the more pairs."""
+        """The structures of maximum expected accuracy under weights learnt by likelihood; the larger ``gamma``, the more pairs."""
         examples, w, gamma = self.examples(X), checked_model_weights(w, self.n), checked_gamma(gamma)
         ys = each_output(
             examples, threads or available_threads(), lambda order, starts, ys: fold_accurately(examples, order, w, gamma, starts, ys)
@@ -105,7 +105,7 @@ class RnaFold(StructuredModel):
         return [self.output(examples, i, y) for i, y in enumerate(ys)]
 
     def pair_probabilities(self, sequence: str, w: np.ndarray) -> np.ndarray:
-        """The symmetric matrix of the probabilities of all pairs under weights w.
+        """The symmetric matrix of the pair probabilities under weights w.
 
         >>> RnaFold().pair_probabilities("GAAAC", np.zeros(336))[0].tolist()
         [0.0, 0.0, 0.0, 0.0, 0.5]
@@ -121,19 +121,19 @@ class RnaFold(StructuredModel):
         return accuracy(truths, predictions).f1
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """The model as JSON values."""
         return {"hairpin": self.hairpin, "missed": float(self.missed), "false": float(self.false)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> RnaFold:
-        """The model of which ``to_json`` made these values; others are refused."""
+        """The inverse of ``to_json``; invalid values raise an InputError."""
         if not isinstance(data, dict) or set(data) != {"hairpin", "missed", "false"}:
-            raise InputError("A folding model is described by hairpin, missed and false, and nothing else.")
+            raise InputError("A folding model is described by exactly hairpin, missed and false.")
         return cls(**data)
 
 
 def checked_gamma(gamma: Any) -> float:
-    """What a pair counts against unpaired bases."""
+    """The weight of pairs relative to unpaired bases, if it is positive."""
     if not (is_number(gamma) and 0.0 < gamma < math.inf):
         raise InputError(Argument("gamma", gamma), ": give a positive number.")
     return float(gamma)

@@ -1,4 +1,4 @@
-"""How likely each pair is, and how often each term is to be expected: the recursion of ``inside``, differentiated.
+"""Pair probabilities and expected counts of the terms: the derivatives of the recursion of ``inside``.
 
 The table ``x_out`` holds ∂Z/∂x(i, j), the sum over everything that x(i, j) can be part of; x(i, j)·x_out(i, j)/Z is its probability.
 """
@@ -45,8 +45,8 @@ from fenchel.structured.rna.inside import (
     stacked,
 )
 
-LARGEST = 1e280  # of ∂Z/∂x over Z: what fell below the range of floating point, less than 1e-307 each, then matters to nobody
-MODERATE = 1e150  # two such terms multiplied stay in range
+LARGEST = 1e280  # the limit on ∂Z/∂x over Z up to which values below 1e-307, which underflow, are negligible
+MODERATE = 1e150  # the product of two such terms stays in range
 
 # Tables like those of the chart.
 SHELL = 0  # everything outside of paired(i, j), with the score of the pair
@@ -60,7 +60,7 @@ TABLES = 6
 
 @compiled
 def outside(ring, theta, shift, s, pairing, least, chart, prefix, probability):
-    """Expected counts of all terms, and the largest ∂Z/∂x over Z; ``probability`` receives that of each pair, at i·(L + 2) + j."""
+    """Expected counts of all terms, and the largest ∂Z/∂x over Z; ``probability`` ← the probability of each pair, at i·(L + 2) + j."""
     N = s.shape[0]
     L = N - 2
     zero = ring.zero
@@ -105,7 +105,7 @@ def outside(ring, theta, shift, s, pairing, least, chart, prefix, probability):
 
 @compiled
 def moderate(theta):
-    """Whether all terms, as values of SUM_PRODUCT, are well within the range of floating point; hairpins are still scores there."""
+    """Whether all terms, as values of SUM_PRODUCT, are well within floating-point range; hairpins are skipped, as they are still scores."""
     beyond = 0
     for t in range(theta.shape[0]):
         if not (HAIRPIN <= t < INTERIOR or 1.0 / MODERATE < theta[t] < MODERATE):
@@ -115,7 +115,7 @@ def moderate(theta):
 
 @compiled
 def in_range(z, counts, peak):
-    """Whether nothing that matters overflowed or underflowed."""
+    """Whether no relevant value overflowed or underflowed."""
     total = 0.0
     for t in range(counts.shape[0]):
         total += counts[t]
@@ -138,7 +138,7 @@ def _suffixes(ring, theta, s, pairing, paired):
 
 @compiled
 def _outside_of_pair(ring, theta, forward, s, i, j, paired, beside, z, out, counts):
-    """∂Z/∂paired(i, j); what lies on this side of the loop outside of the pair is counted on the way."""
+    """∂Z/∂paired(i, j); also counts the terms of the pair's side of the enclosing loop."""
     N = s.shape[0]
     at = i * N + j
     external = ring.times(beside, external_stem(ring, theta, s, i, j))
@@ -158,7 +158,7 @@ def _outside_of_pair(ring, theta, forward, s, i, j, paired, beside, z, out, coun
 
 @compiled
 def _enclosing_loops(ring, theta, forward, s, i, j, outer):
-    """The interior loops whose inner pair is (i, j), without the score of the end at it."""
+    """The interior loops whose inner pair is (i, j), without the score of the end at (i, j)."""
     N = s.shape[0]
     total = ring.zero
     for a in range(min(LONGEST_LOOP, i - 2) + 1):
@@ -173,7 +173,7 @@ def _enclosing_loops(ring, theta, forward, s, i, j, outer):
 
 @compiled
 def _count_loops(ring, theta, shift, s, i, j, least, chart, z, out, counts, loops):
-    """Count the terms of the loop inside of (i, j); interior loops are left to be counted by their lengths."""
+    """Count the terms of the loop inside of (i, j); interior loops are accumulated by their lengths and counted at the end."""
     N = s.shape[0]
     at = i * N + j
     counts[END + side(s, i, j)] += ring.ratio(ring.times(out[SHELL, at], chart[LOOPED, at]), z)

@@ -1,4 +1,4 @@
-"""How well predicted structures agree with true ones, pair by pair."""
+"""The agreement of predicted structures with true ones, by pairs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 
 from fenchel.core.errors import InputError
 from fenchel.core.validation import checked_choice
-from fenchel.datasets.rna_notation import partners_of, told_length
+from fenchel.datasets.rna_notation import partners_of, structure_length
 
 
 class Accuracy(NamedTuple):
-    """How well predicted pairs agree with true ones."""
+    """The agreement of predicted pairs with true ones."""
 
     sensitivity: float  #: the share of the true pairs that were predicted
     ppv: float  #: the share of the predicted pairs that are true
@@ -28,14 +28,14 @@ class Accuracy(NamedTuple):
 def accuracy(truths: Sequence[Any], predictions: Sequence[Any], average: str = "pairs") -> Accuracy:
     """Sensitivity and positive predictive value of pairs, over all pairs, or with ``average="sequences"`` the means over sequences.
 
-    Every pair of the truth counts, also one that no model could have predicted. A share of no pairs at all is 1.
+    Every true pair counts, even one that no model can predict. A share of zero pairs is 1.
 
     >>> found = accuracy(["((..))"], ["(....)"])
     >>> found.sensitivity, found.ppv, round(found.f1, 3)
     (0.5, 1.0, 0.667)
     """
     if len(truths) != len(predictions):
-        raise InputError(f"There are {len(truths)} true structures and {len(predictions)} predicted ones: give as many.")
+        raise InputError(f"There are {len(truths)} true structures but {len(predictions)} predicted ones: give one prediction for each.")
     checked_choice("average", average, ("pairs", "sequences"))
     counts = np.array([_agreement(true, predicted, i) for i, (true, predicted) in enumerate(zip(truths, predictions, strict=True))])
     if average == "pairs":
@@ -45,7 +45,7 @@ def accuracy(truths: Sequence[Any], predictions: Sequence[Any], average: str = "
 
 
 def _agreement(true: Any, predicted: Any, i: int) -> tuple[int, int, int]:
-    """Pairs in both, in the truth, in the prediction."""
+    """The numbers of pairs in both, in the truth, and in the prediction."""
     places = f"true structure {i}", f"predicted structure {i}"
     length = _length(true, predicted, places)
     a, b = partners_of(true, length, places[0]), partners_of(predicted, length, places[1])
@@ -54,11 +54,11 @@ def _agreement(true: Any, predicted: Any, i: int) -> tuple[int, int, int]:
 
 
 def _length(true: Any, predicted: Any, places: tuple[str, str]) -> int:
-    """How long the sequence is: strings tell for sure, then arrays of partners."""
+    """The length of the sequence, from a dot-bracket string or else from an array of partners."""
     both = sorted(zip((true, predicted), places, strict=True), key=lambda given: not isinstance(given[0], str))
-    length = next((found for given, place in both if (found := told_length(given, place)) is not None), None)
+    length = next((found for given, place in both if (found := structure_length(given, place)) is not None), None)
     if length is None:
-        raise InputError(f"{places[0]} and {places[1]} are pairs alone: give one of them as a dot-bracket string or an array of partners.")
+        raise InputError(f"{places[0]} and {places[1]} are lists of pairs: give one as a dot-bracket string or an array of partners.")
     return length
 
 

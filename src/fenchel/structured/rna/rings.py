@@ -1,11 +1,11 @@
-"""What the recursion adds and multiplies with: one recursion gives the best structure and the sum over all of them.
+"""Semirings for the recursion: the same recursion computes the best structure and the sum over all structures.
 
              plus          times    score x becomes
 MAX_PLUS     max           +        x                 the score of the best structure
-SUM_PRODUCT  +             ·        eˣ                the sum of e^score: fast, but out of range if the scores are large
-LOG_SUM      log(eᵃ + eᵇ)  +        x                 its logarithm: never out of range, some ten times slower
+SUM_PRODUCT  +             ·        eˣ                the sum of e^score: fast, but overflows if the scores are large
+LOG_SUM      log(eᵃ + eᵇ)  +        x                 its logarithm: never overflows, about ten times slower
 
-They are values of one class, so that kernels are compiled once for all of them.
+They are instances of one class, so that kernels are compiled only once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX, SUM, LOG = 0, 1, 2
 
 
 def _vectorised(method):
-    """A maximum becomes vector instructions only if no value is NaN, and which zero comes first does not matter."""
+    """Let a maximum vectorise, which requires that no value is NaN and that the sign of zero does not matter."""
     method.jit_options = {"fastmath": {"nnan", "nsz", "reassoc"}}
     return method
 
@@ -49,14 +49,14 @@ def log_gather(a, p, b, q, n):
 
 @compiled
 class Ring(NamedTuple):
-    """``zero`` and ``one`` are the numbers that change nothing when added and multiplied."""
+    """A semiring; ``zero`` and ``one`` are the neutral elements of ⊕ and ⊗."""
 
     kind: int
     zero: float
     one: float
 
     def embed(self, score):
-        """The value that stands for a score."""
+        """The semiring element of a score."""
         return math.exp(score) if self.kind == SUM else score
 
     def plus(self, a, b):
@@ -70,11 +70,11 @@ class Ring(NamedTuple):
         return a * b if self.kind == SUM else a + b
 
     def ratio(self, a, z):
-        """The part a of the total z, as a number in [0, 1]."""
+        """The share of a in the total z, as a number in [0, 1]."""
         return a / z if self.kind == SUM else math.exp(a - z)
 
     def gather(self, a, p, b, q, n):
-        """⊕_e a[p + e] ⊗ b[q + e] over n places in a row: this takes nearly all the time."""
+        """⊕_e a[p + e] ⊗ b[q + e] over n contiguous entries: this takes nearly all the time."""
         if self.kind == SUM:
             return self.dot(a, np.uintp(p), b, np.uintp(q), np.uintp(n))
         if self.kind == MAX:

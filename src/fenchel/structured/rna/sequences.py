@@ -1,4 +1,4 @@
-"""RNA sequences as numbers, and structures without the pairs that the model cannot have."""
+"""Encoding of RNA sequences, and removal of the pairs that the model cannot represent."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fenchel.structured.rna.features import BASES, KIND, LETTERS, LONGEST_LOOP, 
 
 CAPITALS = {**{letter: code for code, letter in enumerate(BASES)}, "T": 3} | dict.fromkeys("NXRYKMSWBDHV", UNKNOWN)
 CODES = CAPITALS | {letter.lower(): code for letter, code in CAPITALS.items()}
-LONGEST_SEQUENCE = 5000  # bases: the tables take some 120 bytes for each pair of positions
+LONGEST_SEQUENCE = 5000  # bases: the tables take about 120 bytes for each pair of positions
 
 
 def encoded(sequence: Any, place: str) -> np.ndarray:
-    """The codes of the letters, in either case: T is U, and N, X and the IUPAC letters for several bases are unknown, which never pair.
+    """The codes of the letters, in either case: T is U; N, X and the IUPAC letters for several bases are unknown and never pair.
 
     >>> encoded("acgtN", "sequence 0").tolist()
     [0, 1, 2, 3, 4]
@@ -23,19 +23,19 @@ def encoded(sequence: Any, place: str) -> np.ndarray:
     if not isinstance(sequence, str):
         raise InputTypeError(f"{place} is of type {type(sequence).__name__}: give a string of A, C, G and U.")
     if not 0 < len(sequence) <= LONGEST_SEQUENCE:
-        raise InputError(f"{place} has {len(sequence)} bases: 1 to {LONGEST_SEQUENCE} can be folded.")
+        raise InputError(f"{place} has {len(sequence)} bases: give a sequence of 1 to {LONGEST_SEQUENCE}.")
     try:
         return np.array([CODES[letter] for letter in sequence], dtype=np.int64)
     except KeyError as error:
         wrong = next(p for p, letter in enumerate(sequence) if letter not in CODES)
-        raise InputError(f"{place}, position {wrong}: {sequence[wrong]!r} is no base; A, C, G, U, T and N are.") from error
+        raise InputError(f"{place}, position {wrong}: {sequence[wrong]!r} is not a base: use A, C, G, U, T and N.") from error
 
 
 def foldable(s: np.ndarray, partners: np.ndarray, least: int) -> np.ndarray:
-    """The structure without the pairs that the model cannot have.
+    """The structure without the pairs that the model cannot represent.
 
-    Those are pairs other than AU, CG and GU, hairpins of fewer than ``least`` bases, and interior loops of more than 30: of the pairs
-    on the two sides of such a loop, those on the side that has fewer are dropped.
+    Those are pairs other than AU, CG and GU, hairpins of fewer than ``least`` bases, and interior loops of more than 30: the pairs on
+    the side of such a loop that has fewer are dropped.
 
     >>> from fenchel.datasets.rna_notation import dot_bracket, partners_of
     >>> dot_bracket(foldable(encoded("GGAAAACA", ""), partners_of("((....))", 8, ""), 3))
@@ -45,13 +45,13 @@ def foldable(s: np.ndarray, partners: np.ndarray, least: int) -> np.ndarray:
     for p, q in enumerate(partners.tolist()):
         if q > p and (KIND[LETTERS * s[p] + s[q]] < 0):
             kept[p] = kept[q] = -1
-    while (wrong := _first_wrong(kept, least)) is not None:
+    while (wrong := _first_impossible(kept, least)) is not None:
         kept[list(wrong)] = -1
     return kept
 
 
-def _first_wrong(partners: np.ndarray, least: int) -> tuple[int, int] | None:
-    """A pair that must go, if there is one."""
+def _first_impossible(partners: np.ndarray, least: int) -> tuple[int, int] | None:
+    """A pair that must be removed, if there is one."""
     opened: list[tuple[int, list[tuple[int, int]]]] = []  # pairs around p, with the pairs directly inside each
     sizes: dict[int, int] = {}
     for p, q in enumerate(partners.tolist()):

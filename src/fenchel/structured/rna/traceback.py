@@ -1,4 +1,4 @@
-"""The best structure, read back from the tables of the recursion: at each step the alternatives are looked at once more."""
+"""The best structure, read back from the tables of the recursion by recomputing the alternatives at each step."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def traceback(theta, s, pairing, least, chart, prefix, y):
     """y[i] ← the partner of base i, counted from 0, or -1."""
     for i in range(y.shape[0]):
         y[i] = -1
-    # What is still to be read back: a table, and the stretch i, ..., j.
+    # The stack of remaining work: a table and an interval i, ..., j.
     todo = np.empty((2 * s.shape[0], 3), dtype=np.int64)
     size = _externals(theta, s, pairing, chart[PAIRED], prefix, todo)
     while size > 0:
@@ -51,7 +51,7 @@ def _push(todo, size, what, i, j):
 
 @compiled
 def _externals(theta, s, pairing, paired, prefix, todo):
-    """The pairs that no other pair encloses."""
+    """Push the pairs that no other pair encloses."""
     N = s.shape[0]
     size, j = 0, N - 2
     while j > 0:
@@ -69,7 +69,7 @@ def _externals(theta, s, pairing, paired, prefix, todo):
 
 @compiled
 def _inside_pair(theta, s, i, j, least, chart, todo, size):
-    """What the loop that (i, j) closes leads to: nothing for a hairpin, one pair, or the branches of a multi-branch loop."""
+    """Push the contents of the loop that (i, j) closes: nothing for a hairpin, one pair, or the branches of a multi-branch loop."""
     N = s.shape[0]
     best, k, l = theta[END + side(s, i, j)] + hairpin(RING, theta, 0.0, j - i - 1), 0, 0
     for a in range(min(LONGEST_LOOP, j - i - 3 - least) + 1):
@@ -94,7 +94,7 @@ def _loop_score(theta, s, i, j, a, b):
 
 @compiled
 def _stem_end(theta, s, pairing, i, j, chart):
-    """Where the stem ends that begins at i, the bases after it up to j being unpaired."""
+    """The end of the stem that begins at i, where the bases after it up to j are unpaired."""
     N = s.shape[0]
     best, end = RING.zero, 0
     for l in range(j, i, -1):
@@ -107,7 +107,7 @@ def _stem_end(theta, s, pairing, i, j, chart):
 
 @compiled
 def _branches(theta, N, what, i, j, chart, todo, size):
-    """Split off the last of one branch or more, or of two or more."""
+    """Split off the last branch of a table MANY or SEVERAL."""
     best, begin, more = RING.zero, 0, False
     for k in range(i, j):
         last = chart[ONE, k * N + j]

@@ -1,4 +1,4 @@
-"""What every structured model must obey, checked against the enumeration of all outputs of small examples."""
+"""Properties of every structured model, checked against the enumeration of all outputs of small examples."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from scipy.special import logsumexp
 
 from fenchel.linalg.weights import Plain
-from fenchel.structured.oracle import decode_all, loss_and_slope
+from fenchel.structured.oracle import decode_all, loss_and_subgradient
 from fenchel.structured.training_losses import LOSSES
 
-Outputs = Sequence[Sequence[np.ndarray]]  # for every example all its outputs
+Outputs = Sequence[Sequence[np.ndarray]]  # all outputs of every example
 
 
 def table(examples: Any, i: int, outputs: Sequence[np.ndarray], w: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Loss, score less the truth's, and parts less the truth's, of every output, by the model's own plain Python."""
+    """Loss, score minus that of the truth, and parts minus those of the truth, of every output, computed in plain Python."""
     losses, scores, parts = [], [], []
     for y in outputs:
         d = np.empty(examples.parts(i))
@@ -35,7 +35,7 @@ def weights_of_parts(examples: Any, i: int, d: np.ndarray, n: int) -> np.ndarray
 
 
 def alone(examples: Any, i: int) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Weight 1 on example i and on no other; all in one thread."""
+    """Weight 1 for example i and 0 for the others, in one thread."""
     m = examples.count()
     s = np.zeros(m)
     s[i] = 1.0
@@ -43,52 +43,52 @@ def alone(examples: Any, i: int) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def check_decoding(examples: Any, outputs: Outputs, w: np.ndarray) -> None:
-    """The output decoded has the highest score of all."""
+    """The decoded output has the highest score of all outputs."""
     for i, y in enumerate(decode_all(examples, w, 1)):
         _, scores, _ = table(examples, i, outputs[i], w)
-        _, mine, _ = table(examples, i, [y], w)
-        assert any(np.array_equal(y, other) for other in outputs[i]), f"example {i}: {y} is no output"
-        assert mine[0] >= scores.max() - 1e-9 * (1.0 + abs(scores).max()), f"example {i}"
+        _, decoded, _ = table(examples, i, [y], w)
+        assert any(np.array_equal(y, other) for other in outputs[i]), f"example {i}: {y} is not an output"
+        assert decoded[0] >= scores.max() - 1e-9 * (1.0 + abs(scores).max()), f"example {i}"
 
 
 def check_margin(examples: Any, outputs: Outputs, w: np.ndarray) -> None:
-    """The margin loss is the largest over all outputs, and what goes with it is a subgradient."""
+    """The margin loss is the maximum over all outputs, and the vector returned with it is a subgradient."""
     for i in range(examples.count()):
         losses, scores, parts = table(examples, i, outputs[i], w)
         s, split = alone(examples, i)
-        value, slope = loss_and_slope(examples, LOSSES["margin"], s, split, w)
+        value, subgradient = loss_and_subgradient(examples, LOSSES["margin"], s, split, w)
         assert np.isclose(value, (losses + scores).max(), rtol=1e-9, atol=1e-9), f"example {i}"
         best = [weights_of_parts(examples, i, parts[k], len(w)) for k in np.flatnonzero(losses + scores >= value - 1e-9)]
-        assert any(np.allclose(slope, candidate, atol=1e-9) for candidate in best), f"example {i}"
+        assert any(np.allclose(subgradient, candidate, atol=1e-9) for candidate in best), f"example {i}"
 
 
 def check_likelihood(examples: Any, outputs: Outputs, w: np.ndarray) -> None:
-    """The likelihood is that of the distribution over all outputs, and the gradient its expectation."""
+    """The likelihood and its gradient agree with the distribution over all outputs."""
     for i in range(examples.count()):
         _, scores, parts = table(examples, i, outputs[i], w)
         s, split = alone(examples, i)
-        value, slope = loss_and_slope(examples, LOSSES["likelihood"], s, split, w)
+        value, subgradient = loss_and_subgradient(examples, LOSSES["likelihood"], s, split, w)
         assert np.isclose(value, logsumexp(scores), rtol=1e-9, atol=1e-9), f"example {i}"
         p = np.exp(scores - logsumexp(scores))
-        assert np.allclose(slope, weights_of_parts(examples, i, np.tensordot(p, parts, 1), len(w)), atol=1e-8), f"example {i}"
+        assert np.allclose(subgradient, weights_of_parts(examples, i, np.tensordot(p, parts, 1), len(w)), atol=1e-8), f"example {i}"
 
 
-def check_slope(examples: Any, w: np.ndarray, loss: str = "likelihood", step: float = 1e-6) -> None:
-    """The gradient of the whole loss equals finite differences of it, weight by weight."""
+def check_gradient(examples: Any, w: np.ndarray, loss: str = "likelihood", step: float = 1e-6) -> None:
+    """The gradient of the loss agrees with finite differences for every weight."""
     m = examples.count()
     s, split = np.full(m, 1.0 / m), [np.arange(m)]
 
     def value(w: np.ndarray) -> float:
-        return loss_and_slope(examples, LOSSES[loss], s, split, w)[0]
+        return loss_and_subgradient(examples, LOSSES[loss], s, split, w)[0]
 
-    _, slope = loss_and_slope(examples, LOSSES[loss], s, split, w)
+    _, subgradient = loss_and_subgradient(examples, LOSSES[loss], s, split, w)
     for j in range(len(w)):
         e = step * np.eye(1, len(w), j)[0]
-        assert np.isclose(slope[j], (value(w + e) - value(w - e)) / (2.0 * step), rtol=1e-4, atol=1e-6), f"weight {j}"
+        assert np.isclose(subgradient[j], (value(w + e) - value(w - e)) / (2.0 * step), rtol=1e-4, atol=1e-6), f"weight {j}"
 
 
 def check_truth(examples: Any, truths: Sequence[np.ndarray]) -> None:
-    """The truth has no loss and no difference from itself."""
+    """The loss and the part difference of the truth are zero."""
     for i, y in enumerate(truths):
         d = np.full(examples.parts(i), np.nan)
         examples.difference(i, y, d)
