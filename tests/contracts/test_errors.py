@@ -69,7 +69,7 @@ CASES = {
     "unknown variant": (lambda: fl.minimize(problem(), "accelerated-sdca", variant="fast"), "no variant 'fast'"),
     "a solver that does not support the problem": (
         lambda: fl.minimize(problem(), "fista"),
-        "fista needs a smooth loss, and Hinge has corners: "
+        "fista needs a smooth loss, and Hinge is not differentiable: "
         "use solver='accelerated-sdca' or 'bundle' or 'interior-point' or 'proximal-bundle' or 'sdca'",
     ),
     "negative tol": (lambda: fl.minimize(problem(), tol=-1.0), "tol=-1"),
@@ -110,7 +110,7 @@ def test_a_refused_call_does_not_change_the_problem():
         (lambda: problem(sample_weight="balanced"), "one number per row"),
         (lambda: fl.minimize(problem(), tol="x"), "tol='x'"),
         (lambda: fl.minimize(problem(), seed=-1), "seed=-1"),
-        (lambda: problem(regularizer=fl.Box(np.zeros(3), np.ones(3)), intercept=1.0), "intercept's counts"),
+        (lambda: problem(regularizer=fl.Box(np.zeros(3), np.ones(3)), intercept=1.0), "including the intercept's"),
     ],
 )
 def test_further_invalid_input_is_refused(act, expected):

@@ -32,7 +32,7 @@ def taken_by(solver, problem):
     return problem if solvers()[solver].refusal(problem) is None else problem.replace(regularizer=fl.L1(0.1))
 
 
-def test_stops_at_the_gap_asked_for(problem):
+def test_stops_at_the_gap_wanted(problem):
     for tol in (1e-1, 1e-4, 1e-8):
         result = fl.minimize(problem, tol=tol)
         assert (result.status, result.converged) == ("converged", True)
@@ -41,7 +41,7 @@ def test_stops_at_the_gap_asked_for(problem):
         assert problem.gap(result.w, result.alpha) <= result.gap + 1e-12, "anyone can check the certificate"
 
 
-def test_the_first_answer_may_do(problem):
+def test_the_first_point_may_be_good_enough(problem):
     result = fl.minimize(problem, tol=1.0)
     assert result.converged
     assert result.passes == 0
@@ -143,7 +143,7 @@ def test_a_warm_start_begins_where_the_other_ended(problem, solver, kind):
     first = fl.minimize(problem, solver, tol=tight)
     start = {"result": first, "iterate": first.iterate, "weights": first.w}[kind]
     again = fl.minimize(problem, solver, tol=loose, start=start)
-    assert again.passes <= (2 if solvers()[solver].looks_first else 1)  # a look is X·w and Xᵀα
+    assert again.passes <= (2 if solvers()[solver].evaluates_start else 1)  # an evaluation is X·w and Xᵀα
     elsewhere = fl.minimize(problem, "fista", tol=loose, start=start)
     assert elsewhere.passes <= 1
 
@@ -181,7 +181,7 @@ def test_every_status_is_a_sentence():
     assert all(sentence[0].islower() and not sentence.endswith(".") for sentence in STATUS.values())
 
 
-def test_a_solver_that_diverges_is_told_so(problem, monkeypatch):
+def test_a_solver_that_diverges_is_reported(problem, monkeypatch):
     from fenchel.driver import minimization, run
     from fenchel.solvers.declaration import Solver
 
@@ -219,7 +219,7 @@ def test_a_start_outside_the_domain_is_brought_in(solver):
     assert fl.minimize(ball, "sdca", start=free).converged
 
 
-def test_runs_side_by_side_on_one_problem_do_not_meet(monkeypatch):
+def test_parallel_runs_on_one_problem_do_not_interfere(monkeypatch):
     import fenchel.linalg.design
 
     monkeypatch.setattr(fenchel.linalg.design, "PARALLEL_FROM", 0)

@@ -77,7 +77,7 @@ def test_large_products_start_threads_and_small_ones_do_not(storage, monkeypatch
 
 
 @pytest.mark.parametrize("threads", [2, 7, 64])
-def test_more_threads_than_lines_do_no_harm(threads, monkeypatch):
+def test_more_threads_than_rows_or_columns_do_no_harm(threads, monkeypatch):
     monkeypatch.setattr(design_module, "PARALLEL_FROM", 0)
     for X in (np.array([[1.0, 2.0, 3.0]]), sp.csr_array(np.array([[0.0, 2.0, 3.0]])), sp.csr_array((4, 3), dtype=np.float64)):
         design = Design(X)
@@ -95,7 +95,7 @@ def test_random_sparse_matrices(m, n, density, form, seed, threads):
     design, full = Design(X), X.toarray()
     design.threads = threads
     w, a = rng.standard_normal(n), rng.standard_normal(m)
-    # Shares of the work are what can go wrong on empty lines, so ask for them whatever the size.
+    # The split of the work may fail on empty rows or columns, so it is used at every size.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(design_module, "PARALLEL_FROM", 0)
         assert design.matvec(w) == close(full @ w)

@@ -12,7 +12,7 @@ from tests.data import data
 from tests.linalg.matrices import STORAGES, M, N, close, dense64, some_matrix
 
 
-def test_foreign_byte_order_is_ordinary():
+def test_foreign_byte_order_is_accepted():
     X, y = data("binary")
     sparse = sp.csr_array(X)
     sparse.indices = sparse.indices.astype(">i4")
@@ -49,7 +49,7 @@ def test_values_are_not_copied(storage, dtype, logged):
 
 
 @pytest.mark.parametrize("storage", ["csc_array", "csc_matrix"])
-def test_row_access_to_csc_copies_once_and_says_so(storage, logged):
+def test_row_access_to_csc_copies_once_and_logs_it(storage, logged):
     design = Design(STORAGES[storage](some_matrix()))
     assert logged() == []
     assert design.rows is design.rows
@@ -133,7 +133,7 @@ def test_unsorted_and_repeated_indices_mean_their_sum(form, logged):
     assert len([message for message in logged() if "repeated" in message]) == 1
 
 
-def test_stored_zeros_and_spare_room_are_ignored():
+def test_stored_zeros_and_unused_array_ends_are_ignored():
     X = sp.csr_array((np.array([0.0, 3.0]), np.array([1, 0]), np.array([0, 1, 2])), shape=(2, 2))
     X.data, X.indices = np.append(X.data, np.nan), np.append(X.indices, 99)  # room past the last entry
     assert Design(X).matvec(np.ones(2)).tolist() == [0.0, 3.0]
@@ -156,7 +156,7 @@ def test_values_that_are_not_finite_are_named(storage, dtype, bad, place):
         Design(STORAGES[storage](X))
 
 
-def test_the_place_is_right_in_a_matrix_of_many_blocks():
+def test_the_position_is_right_in_a_matrix_of_many_blocks():
     X = np.zeros((3000, 1000), dtype=np.float32)
     X[2999, 998], X[2999, 999] = np.inf, -np.inf  # their sum is NaN, not infinite
     with pytest.raises(ValueError, match=r"X\[2999, 998\] is inf"):
@@ -209,7 +209,7 @@ def test_matrices_that_cannot_be_used_are_refused_in_one_sentence(construct, wor
     assert "\n" not in message
 
 
-def test_a_damaged_csc_matrix_is_told_apart_from_a_lawful_csr_one():
+def test_a_damaged_csc_matrix_is_distinguished_from_a_valid_csr_matrix():
     # Three rows, two columns: row indices reach 2, which as columns would be too many.
     X = sp.csc_array(np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]))
     assert Design(X).matvec(np.ones(2)).tolist() == [1.0, 2.0, 3.0]

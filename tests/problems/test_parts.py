@@ -39,7 +39,7 @@ class TestLossesOfUsers:
             fl.Problem(np.ones((3, 1)), np.array([0.0, 5.0, 9.0]), Poisson(), fl.L2(0.1))
 
     @pytest.mark.parametrize("factor", [-1.0, 0.5, 2.0])
-    def test_a_wrong_derivative_is_told(self, factor):
+    def test_a_wrong_derivative_is_reported(self, factor):
         @fl.compiled
         class Wrong(NamedTuple):
             def value(self, z, y):
@@ -51,7 +51,7 @@ class TestLossesOfUsers:
         with pytest.raises(ValueError, match="derivative's sign and factor"):
             self.problem(Wrong)
 
-    def test_a_typo_is_told(self):
+    def test_a_typo_is_reported(self):
         @fl.compiled
         class Typo(NamedTuple):
             def value(self, z, y):
@@ -63,7 +63,7 @@ class TestLossesOfUsers:
         with pytest.raises(ValueError, match="NameError"):
             self.problem(Typo)
 
-    def test_a_forgotten_decorator_is_told(self):
+    def test_a_forgotten_decorator_is_reported(self):
         class Plain(NamedTuple):
             def value(self, z, y):
                 return (z - y) ** 2
@@ -71,7 +71,7 @@ class TestLossesOfUsers:
         with pytest.raises(TypeError, match=r"put @fenchel\.compiled above its class"):
             self.problem(Plain)
 
-    def test_a_missing_derivative_is_told(self):
+    def test_a_missing_derivative_is_reported(self):
         @fl.compiled
         class Half(NamedTuple):
             def value(self, z, y):

@@ -60,7 +60,7 @@ def test_the_gap_is_never_negative_and_bounds_the_distance_to_the_optimum(loss, 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared", "smooth-hinge", "softmax", "smooth-multiclass-hinge", "huber"])
 @pytest.mark.parametrize("regularizer", [fl.L2(0.1), fl.SquaredLp(0.2, 1.5)], ids=["l2", "squared-lp"])
-def test_gradient_is_the_slope_of_the_objective(loss, regularizer):
+def test_gradient_is_the_derivative_of_the_objective(loss, regularizer):
     chosen = problem(LOSSES[loss], regularizer)
     w, direction = feasible(chosen, 1), feasible(chosen, 2)
     h = 1e-6
@@ -126,7 +126,7 @@ def test_x_is_not_copied_and_not_changed():
     assert np.array_equal(X, before)
 
 
-def test_a_forced_copy_is_told_at_debug_level(caplog):
+def test_a_forced_copy_is_logged_at_debug_level(caplog):
     X, y = data("binary")
     with caplog.at_level(logging.DEBUG, logger="fenchel"):
         fl.minimize(fl.Problem(sp.csc_array(X), y, fl.Logistic(), fl.L2(0.1)), "sdca")
@@ -167,21 +167,21 @@ class OwnLogistic(NamedTuple):
 
 
 @pytest.mark.parametrize("regularizer", [fl.L2(0.05), fl.L1(0.05), fl.L1L2(l1=0.05, l2=0.05)], ids=["l2", "l1", "l1-l2"])
-def test_a_loss_of_ones_own_is_certified_by_its_value_and_derivative(regularizer):
+def test_a_users_loss_is_certified_by_its_value_and_derivative(regularizer):
     X, y = data("real")
     result = fl.minimize(fl.Problem(X, y, Pseudo(2), regularizer), tol=1e-6)
     assert result.solver in ("fista", "lbfgs")
     assert result.converged
 
 
-def test_a_loss_of_ones_own_gets_the_papers_step_rule():
+def test_a_users_loss_gets_the_step_rule_of_the_paper():
     X, y = data("binary")
     own, ours = (fl.minimize(fl.Problem(X, y, loss, fl.L2(0.05)), "sdca", tol=1e-9) for loss in (OwnLogistic(), fl.Logistic()))
     assert own.converged
     np.testing.assert_allclose(own.w, ours.w, atol=1e-4)
 
 
-def test_a_loss_without_a_conjugate_is_told_which_solvers_take_it():
+def test_the_error_for_a_loss_without_a_conjugate_names_the_solvers_that_take_it():
     X, y = data("real")
     with pytest.raises(
         ValueError, match="sdca needs a loss with a conjugate, and Pseudo has none: use solver='bundle' or 'fista' or 'lbfgs'"
@@ -189,7 +189,7 @@ def test_a_loss_without_a_conjugate_is_told_which_solvers_take_it():
         fl.minimize(fl.Problem(X, y, Pseudo(), fl.L2(1.0)), "sdca")
 
 
-def test_what_is_no_number_has_no_certificate():
+def test_weights_that_are_not_finite_have_no_certificate():
     problem = fl.Problem(*data("real"), fl.Squared(), fl.L2(0.1))
     with np.errstate(all="ignore"):
         assert np.isinf(problem.gap(np.full(6, np.nan)))

@@ -58,7 +58,7 @@ def test_a_stream_is_the_same_rows_in_memory(text, solver, batch):
     ids=str,
 )
 @pytest.mark.parametrize("predictor", ["last", *(pytest.param(name, marks=pytest.mark.slow) for name in ("average", "suffix", "random"))])
-def test_so_it_is_for_every_kind_of_loss_and_regularizer(text, loss, regularizer, predictor):
+def test_a_stream_is_the_same_rows_in_memory_for_every_kind_of_loss_and_regularizer(text, loss, regularizer, predictor):
     X, y = text
     classes = 3 if loss.labels == "class" else None
     y = np.arange(len(y)) % 3 if classes else y
@@ -149,7 +149,7 @@ def test_progress_is_recorded_chunk_by_chunk_and_a_callback_can_stop(text):
     assert np.array_equal(result.history["objective"], seen)
 
 
-def test_a_stream_goes_on_from_an_earlier_one(text):
+def test_a_stream_continues_from_an_earlier_one(text):
     X, y = text
     whole = fl.minimize(fl.Stream(cut(X, y), fl.Hinge(), fl.L2(1e-2)), "proximal")
     first = fl.minimize(fl.Stream(cut(X, y)[:3], fl.Hinge(), fl.L2(1e-2)), "proximal")
@@ -173,7 +173,7 @@ class PseudoHuber(NamedTuple):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ONLINE)
-def test_a_loss_of_ones_own(text, solver):
+def test_a_users_loss(text, solver):
     X, y = text
     read, held = both(fl.Stream(cut(X, y), PseudoHuber(), fl.L2(0.1)), fl.Problem(X, y, PseudoHuber(), fl.L2(0.1)), solver)
     np.testing.assert_allclose(read.w, held.iterate.w, rtol=0, atol=1e-12)
@@ -192,7 +192,7 @@ def test_a_loss_of_ones_own(text, solver):
         ([(np.ones((2, 3)), np.ones(2), -np.ones(2))], "Chunk 1 of the stream: sample_weight must be 2 finite numbers"),
     ],
 )
-def test_what_is_wrong_is_told_with_the_chunk(chunks, message):
+def test_errors_name_the_chunk(chunks, message):
     with pytest.raises((TypeError, ValueError), match=message):
         fl.minimize(fl.Stream(iter(chunks), fl.Hinge(), fl.L2(0.1)), "pgs")
 
@@ -208,14 +208,14 @@ def test_other_solvers_are_refused_and_others_named(text):
     assert fl.minimize(fl.Stream(cut(X, y), fl.Hinge(), fl.L2(0.1))).solver == "pgs"
 
 
-def test_empty_chunks_are_passed_over(text):
+def test_empty_chunks_are_skipped(text):
     X, y = text
     chunks = [(X[:0], y[:0]), *cut(X, y), (X[:0], y[:0])]
     read, held = both(fl.Stream(chunks, fl.Hinge(), fl.L2(1e-2)), fl.Problem(X, y, fl.Hinge(), fl.L2(1e-2)), "pgs")
     np.testing.assert_allclose(read.w, held.iterate.w, rtol=0, atol=1e-12)
 
 
-def test_an_error_of_the_readers_own_comes_through(text):
+def test_an_error_of_the_users_reader_is_raised_unchanged(text):
     X, y = text
 
     def chunks():
@@ -226,7 +226,7 @@ def test_an_error_of_the_readers_own_comes_through(text):
         fl.minimize(fl.Stream(chunks(), fl.Hinge(), fl.L2(1e-2)), "pgs")
 
 
-def test_a_stream_claims_no_more_than_it_knows():
+def test_the_result_of_a_stream_is_not_certified():
     """Strong regularization: what rows suffered on the way can lie below the optimum, and is no certificate of w."""
     result = fl.minimize(fl.Stream([(X, Y)], fl.Hinge(), fl.L2(10.0)), "pgs")
     assert np.isnan(result.gap)
@@ -250,7 +250,7 @@ def test_a_stream_that_has_been_read():
         fl.minimize(fl.Stream(lambda: spent, fl.Hinge(), fl.L2(0.1), passes=2), "pgs")
 
 
-def test_batches_across_chunks_leave_the_users_matrices_alone():
+def test_batches_across_chunks_do_not_change_the_users_matrices():
     wide, narrow = sp.random(7, 6, 0.5, format="csr", random_state=1), sp.random(7, 4, 0.5, format="csr", random_state=0)
     chunks = [(wide, np.ones(7)), (narrow, -np.ones(7)), (X[:7, :5] @ np.eye(5, 6), np.ones(7))]
     result = fl.minimize(fl.Stream(chunks, fl.Hinge(), fl.L2(0.1), features=6), "pgs", batch=5)
@@ -281,6 +281,6 @@ def test_a_stream_makes_no_more_passes_than_allowed():
         (3, {}, "chunks must be an iterable"),
     ],
 )
-def test_wrong_streams_are_told_in_a_sentence(chunks, options, message):
+def test_wrong_streams_are_refused_in_a_sentence(chunks, options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         fl.Stream(chunks, fl.Hinge(), fl.L2(0.1), **options)

@@ -1,4 +1,4 @@
-"""Bundle methods: the quadratic programme, the planes, and what Do, Le & Foo prove of Algorithm 4."""
+"""Bundle methods: the quadratic programme, the planes, and the claims of Do, Le & Foo about Algorithm 4."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def test_the_programme_agrees_with_another_solver_and_proves_it(t, n, curvature)
     rng = np.random.default_rng(t + n)
     A = rng.standard_normal((t, n)) * np.logspace(0, -3, n)
     G, h, x = A @ A.T, np.abs(rng.standard_normal(t)), np.eye(t)[0]
-    heights = maximise(G, h, curvature, x)
+    values = maximise(G, h, curvature, x)
     assert on_the_simplex(x)
-    np.testing.assert_allclose(heights, h - G @ x / curvature, rtol=0, atol=1e-14 / curvature + 1e-12)
-    assert heights.max() - heights @ x <= 1e-12 + 1e-14 / curvature, "the distance to the maximum is at most this"
+    np.testing.assert_allclose(values, h - G @ x / curvature, rtol=0, atol=1e-14 / curvature + 1e-12)
+    assert values.max() - values @ x <= 1e-12 + 1e-14 / curvature, "the distance to the maximum is at most this"
     bounds = np.append(np.full(t, 1e30), 1.0), np.append(np.zeros(t), 1.0)
     other, _, flag, _ = daqp.solve(G / curvature, -h, np.ones((1, t)), *bounds, np.append(np.zeros(t), 5).astype(np.int32))
     assert flag == 1
@@ -94,7 +94,7 @@ def test_a_warm_start_ends_where_a_cold_one_does(curvature):
 
 
 @pytest.mark.parametrize("loss", [fl.Hinge(), fl.Logistic(), fl.MulticlassHinge()], ids=lambda loss: type(loss).__name__)
-def test_planes_stay_below_the_loss_and_keep_the_model_when_some_leave(loss):
+def test_planes_stay_below_the_loss_and_keep_the_model_when_some_are_removed(loss):
     X, y = data(loss.labels)
     problem = fl.Problem(X, y, loss, fl.L2(0.01))
     rng = np.random.default_rng(0)
@@ -107,14 +107,14 @@ def test_planes_stay_below_the_loss_and_keep_the_model_when_some_leave(loss):
         a = -problem.loss_gradient(z)[1].reshape(-1)
         planes.add(a, problem.mean_loss(z) - a @ w.reshape(-1))
         found = planes.minimise(0, 0.01, origin, planes.b)
-        np.testing.assert_allclose(found.heights, planes.heights(found.w), atol=1e-9)
-        model = found.heights.max() + 0.005 * found.w @ found.w
+        np.testing.assert_allclose(found.plane_values, planes.values(found.w), atol=1e-9)
+        model = found.plane_values.max() + 0.005 * found.w @ found.w
         assert found.value == pytest.approx(model, abs=1e-9), "no gap between the model's minimum and its dual"
         assert found.value >= previous - 1e-9, "what was known is not forgotten"
         previous = found.value
         assert planes.count <= 12
         elsewhere = rng.standard_normal((20, *problem.shape))
-        assert all(planes.heights(v.reshape(-1)).max() <= problem.mean_loss(problem.predict(v)) + 1e-9 for v in elsewhere)
+        assert all(planes.values(v.reshape(-1)).max() <= problem.mean_loss(problem.predict(v)) + 1e-9 for v in elsewhere)
 
 
 @pytest.mark.parametrize(("solver", "options"), RULES)
@@ -159,7 +159,7 @@ def test_the_default_is_never_behind_the_others_where_regularization_is_weak(los
 
 
 @pytest.mark.parametrize(("solver", "options"), [*RULES, ("proximal-bundle", {"planes": 10}), ("bundle", {"planes": 10})])
-def test_going_on_is_as_if_never_stopped(solver, options):
+def test_a_run_that_is_continued_gives_the_same_iterates_as_one_run(solver, options):
     problem, _ = flatter(4, l2=1e-4)
     straight = fl.minimize(problem, solver, tol=0.0, max_passes=40, **options)
     half = fl.minimize(problem, solver, tol=0.0, max_passes=23, **options)
@@ -169,7 +169,7 @@ def test_going_on_is_as_if_never_stopped(solver, options):
 
 
 @pytest.mark.parametrize(("solver", "options"), RULES)
-def test_weights_may_be_given_to_begin_with(solver, options):
+def test_weights_may_be_given_as_a_start(solver, options):
     problem, best = flatter(5, l2=1e-2)
     near = fl.minimize(problem, solver, tol=0.0, max_passes=3, start=best.w + 1e-3, **options)
     assert near.objective <= problem.objective(best.w + 1e-3)
@@ -194,7 +194,7 @@ class Opaque:
 
 
 @pytest.mark.parametrize(("solver", "options"), RULES)
-def test_an_oracle_is_all_that_is_asked_for(solver, options):
+def test_an_oracle_of_values_and_subgradients_is_enough(solver, options):
     problem, _ = flatter(6)
     for plain, opaque in zip(steps(problem, solver, 20, **options), steps(Opaque(problem), solver, 20, **options), strict=True):
         assert np.array_equal(plain.w, opaque.w)
@@ -204,7 +204,7 @@ def test_an_oracle_is_all_that_is_asked_for(solver, options):
 @pytest.mark.parametrize("scale", [1e-160, 1e160])
 @pytest.mark.parametrize(("solver", "options"), RULES)
 @pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
-def test_rows_out_of_all_proportion_come_to_an_end(solver, options, scale):
+def test_runs_on_very_large_or_small_rows_end(solver, options, scale):
     X, y = data("binary")
     problem = fl.Problem(scale * X, y, fl.Hinge(), fl.L2(1e-3))
     result = fl.minimize(problem, solver, tol=0.0, max_passes=5, **options)
@@ -212,7 +212,7 @@ def test_rows_out_of_all_proportion_come_to_an_end(solver, options, scale):
     assert result.dual_objective <= result.objective
 
 
-def test_nothing_to_learn_ends_by_itself():
+def test_a_problem_that_is_optimal_at_zero_ends_by_itself():
     problem = fl.Problem(np.eye(3), np.zeros(3), fl.Absolute(), fl.L2(0.1))
     for solver, options in RULES:
         assert len(steps(problem, solver, 5, **options)) == 1
@@ -222,11 +222,11 @@ def test_nothing_to_learn_ends_by_itself():
 def test_an_oracle_below_the_zero_plane_is_refused(solver, options, monkeypatch):
     problem = Opaque(flatter(6)[0])
     monkeypatch.setattr(problem, "mean_loss", lambda z: -0.1)
-    with pytest.raises(ValueError, match=r"nowhere negative, and here is one of -0\.1"):
+    with pytest.raises(ValueError, match=r"never negative, and this one is -0\.1"):
         steps(problem, solver, 1, **options)
 
 
-def test_options_that_make_no_sense_are_refused():
+def test_invalid_options_are_refused():
     problem, _ = flatter(7)
     with pytest.raises(ValueError, match="planes=3: give at least 10"):
         fl.minimize(problem, "bundle", planes=3)
@@ -235,7 +235,7 @@ def test_options_that_make_no_sense_are_refused():
 
 
 @pytest.mark.parametrize("solver", ["bundle", "proximal-bundle"])
-def test_losses_out_of_range_end_a_bundle_method(solver):
+def test_losses_that_overflow_end_a_bundle_method(solver):
     X = np.array([[1.0, 1.0], [1.0, -1.0], [1e-3, 2.0]]) * 1e160
     result = solve(Problem(Multiclass(), X, ["a", "b", "a"], fl.L2(0.01)), solver, max_passes=20)
     assert result.status in ("stalled", "diverged", "converged")

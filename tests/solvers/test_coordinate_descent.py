@@ -1,4 +1,4 @@
-"""Coordinate descent: never uphill, the steps as printed, the bounds of Theorems 1 and 2, and the references everybody knows."""
+"""Coordinate descent: the objective never rises, steps and bounds are those of the paper, and scikit-learn agrees."""
 
 from __future__ import annotations
 
@@ -166,9 +166,9 @@ def test_columns_are_copied_once_and_only_when_needed(caplog):
         assert len([record for record in caplog.records if "coordinate methods" in record.message]) == 1
 
 
-def test_what_they_need_and_what_they_are_told():
+def test_what_coordinate_solvers_need_and_their_error_messages():
     X, y = redundant_bounded_columns()
-    with pytest.raises(ValueError, match="scd needs a smooth loss, and Absolute has corners"):
+    with pytest.raises(ValueError, match="scd needs a smooth loss, and Absolute is not differentiable"):
         fl.minimize(fl.Problem(X, y, fl.Absolute(), fl.L1(0.1)), "scd")
     with pytest.raises(ValueError, match="did you mean 'global'"):
         fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L1(0.1)), "scd", beta="globl")

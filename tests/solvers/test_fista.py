@@ -1,4 +1,4 @@
-"""FISTA: where it may start."""
+"""FISTA: starts from other data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interior points: losses with corners to many digits."""
+"""The interior point method: piecewise linear losses to many digits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import fenchel as fl
 from tests.data import data
 
 
-def test_interior_points_find_the_optimum_to_many_digits_whatever_the_strength():
+def test_the_interior_point_method_finds_the_optimum_to_many_digits_at_every_strength():
     X, y = data("binary")
     X = X * [1.0, 1e3, 1e-3, 1.0, 1.0, 1.0]
     for loss, labels in ((fl.Hinge(), y), (fl.Quantile(0.8), X[:, 0] + 3.0), (fl.EpsilonInsensitive(0.2), X[:, 0] + 3.0)):

@@ -1,4 +1,4 @@
-"""Newton's equations in all three ways, against dense algebra; free intercepts of every loss, against an interior point method."""
+"""Newton's equations in all three ways, against dense algebra; unpenalised intercepts of every loss, against an interior point method."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_separable_classes_and_weak_penalties_converge():
 
 @pytest.mark.parametrize("regularizer", [fl.L2(0.05), fl.L1L2(l1=0.02, l2=0.05), fl.L1(0.02)], ids=lambda r: type(r).__name__)
 @pytest.mark.parametrize("loss", [pytest.param(n, marks=() if n == "hinge" else pytest.mark.slow) for n in losses()])
-def test_every_loss_has_solvers_for_a_free_intercept(loss, regularizer):
+def test_every_loss_has_solvers_for_an_unpenalised_intercept(loss, regularizer):
     chosen = losses()[loss]()
     X, y = data(chosen.labels)
     s = 1.0 + np.arange(len(X)) % 3

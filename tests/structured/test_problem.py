@@ -113,7 +113,7 @@ def test_the_number_of_threads_changes_results_only_by_rounding():
 
 
 def test_refusals_suggest_alternatives():
-    with pytest.raises(ValueError, match=r"sdca needs rows to multiply.*block-frank-wolfe"):
+    with pytest.raises(ValueError, match=r"sdca needs a problem with rows.*block-frank-wolfe"):
         fl.minimize(structured("margin"), "sdca")
     with pytest.raises(ValueError, match="block-frank-wolfe needs a structured problem"):
         fl.minimize(fl.Problem(X, Y, fl.MulticlassHinge(), fl.L2(1.0)), "block-frank-wolfe")

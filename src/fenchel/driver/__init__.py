@@ -1,4 +1,4 @@
-"""The one loop that runs any solver on any problem and certifies the answer: choice of the solver, run, progress, advice."""
+"""The loop that runs any solver on any problem and certifies the result: the choice of the solver, the run, progress and advice"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would help a run that ended before its tolerance: one hint, the one that fits, in one warning, whoever started the run."""
+"""The warning of a run that ended above its tolerance, with one hint about what would help"""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from fenchel.core.errors import Argument, users_line
 from fenchel.problems.result import STATUS, Result
 
-UNEVEN = 1e3  # times the median length of a column: a scale that slows every first-order method down
-WEAK = 1e-6  # of the mean of ‖x‖²: a strength that asks for very many passes
-NAMED_COLUMNS = 3  # that a hint names at most
+UNEVEN = 1e3  # ratio of a column's norm to the median norm from which it slows first-order methods down
+WEAK = 1e-6  # strength relative to the mean of ‖x‖² below which very many passes are needed
+NAMED_COLUMNS = 3  # most columns that a hint names
 
 Words = tuple[str | Argument, ...]
 
@@ -23,8 +23,8 @@ def warn_not_certified(
 ) -> None:
     """Warn that ``subject`` (the start of the sentence) stopped at a gap above the tolerance, with what would help.
 
-    ``limit`` is the limit on passes under the name that the user knows it by, ``names`` are those of the columns, and ``resumable`` says
-    whether the user has a result to go on from.
+    ``limit`` is the limit on passes under the name of the user's parameter, ``names`` are those of the columns, and ``resumable`` says
+    whether the user has a result to continue from.
     """
     from fenchel.driver.not_certified import NotCertifiedWarning
 
@@ -32,7 +32,7 @@ def warn_not_certified(
     if worst.certified and worst.status != "diverged":
         gap = f" stopped at a certified gap of {worst.gap / problem.scale:.2g} of the objective at w = 0, and "
         end = (gap, Argument("tol", worst.tol), " was asked for: ")
-    resume = ", or go on from here with start=result" if resumable and worst.status == "max_passes" else ""
+    resume = ", or continue from here with start=result" if resumable and worst.status == "max_passes" else ""
     message = NotCertifiedWarning(*subject, *end, *hint(problem, worst, limit, names), f"{resume}.")
     warnings.warn(message, stacklevel=users_line())
 
@@ -45,11 +45,11 @@ def hint(problem: Any, result: Result, limit: Argument, names: Sequence[str] | N
     if len(large):
         shown = ", ".join(str(names[j]) if names is not None else str(j) for j in large[:NAMED_COLUMNS])
         more = f" and {len(large) - NAMED_COLUMNS} more" if len(large) > NAMED_COLUMNS else ""
-        return (f"scale the columns, for instance with StandardScaler, as {shown}{more} are over {UNEVEN:g} times as long as most",)
+        return (f"scale the columns, for instance with StandardScaler, as {shown}{more} are over {UNEVEN:g} times as large as most",)
     if result.status == "diverged":
         return ("scale the columns of X, or use another solver",)
     if result.status == "stalled":
-        return ("floating point allows no more here, so give a larger ", Argument("tol"))
+        return ("rounding prevents a smaller gap, so give a larger ", Argument("tol"))
     more_passes = ("more ", Argument(limit.name), f" (now {limit.value!r})")
     if is_weak(problem):
         return ("give a stronger penalty, as this one is weak for these data, or ", *more_passes)
@@ -57,19 +57,19 @@ def hint(problem: Any, result: Result, limit: Argument, names: Sequence[str] | N
 
 
 def is_weak(problem: Any) -> bool:
-    """Whether the penalty is so weak against the rows that many passes are needed."""
+    """Whether the penalty is so weak, relative to the norms of the rows, that many passes are needed."""
     if problem.structured or not problem.in_memory:
         return False
     return 0.0 < problem.penalised.strong_convexity() < WEAK * float(problem.row_weights @ problem.row_norms**2)
 
 
 def uneven_columns(problem: Any) -> np.ndarray:
-    """The columns that are far longer than most, longest first."""
+    """The columns with a far larger norm than most, largest first."""
     if problem.structured or not problem.in_memory:
         return np.zeros(0, dtype=np.int64)
-    length = np.sqrt(problem.design.column_squares(problem.row_weights)[: problem.design.width])
-    used = length[length > 0.0]
+    norms = np.sqrt(problem.design.column_squares(problem.row_weights)[: problem.design.width])
+    used = norms[norms > 0.0]
     if not used.size:
         return np.zeros(0, dtype=np.int64)
-    large = np.flatnonzero(length > UNEVEN * np.median(used))
-    return large[np.argsort(-length[large])]
+    large = np.flatnonzero(norms > UNEVEN * np.median(used))
+    return large[np.argsort(-norms[large])]

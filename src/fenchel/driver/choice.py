@@ -1,4 +1,4 @@
-"""Which solver for which problem: a table, with its reasons. The first row that takes the problem decides."""
+"""The automatic choice of a solver: a table of rules with their reasons; the first rule that applies decides"""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from fenchel.solvers import solvers
 from fenchel.solvers._second_order.newton_equations import has_small_equations
 from fenchel.solvers.declaration import is_quadratic, sparse_penalty
 
-SMALL = 100_000  # entries of X
-FEW_WEIGHTS = 10_000  # of a structured model
-MOST_PARTS = 100_000_000  # of outputs, eight bytes each
-WELL_CONDITIONED = 2.0  # R²/(λγm) up to which plain SDCA needs no help
-NARROW = 0.1  # of the spread of labels: where curvature is confined to so little, Newton steps overshoot it
+SMALL = 100_000  # most entries of an X that counts as small
+FEW_WEIGHTS = 10_000  # most weights of a structured model for the proximal bundle method
+MOST_PARTS = 100_000_000  # most parts of outputs that block Frank–Wolfe keeps, eight bytes each
+WELL_CONDITIONED = 2.0  # largest R²/(λγm) for plain SDCA
 WELL_CONDITIONED_IF_OVERLAPPING = 0.1  # the same where rows share most coordinates
+NARROW = 0.1  # width of the zone where φ'' is not 0, relative to the spread of the labels: Newton steps overshoot a narrower one
 
 
 class Rule(NamedTuple):
-    """A solver, its options, when it is the one to take, and why."""
+    """A solver, its options, when it is chosen, and why."""
 
     solver: str
     options: dict[str, Any]
@@ -31,7 +31,7 @@ class Rule(NamedTuple):
 
 
 def well_conditioned(problem: Problem) -> bool:
-    """Whether a pass of SDCA solves a constant share of the problem: R²/(λγ) is no more than a few times m."""
+    """Whether a pass of SDCA reduces the gap by a constant factor: R²/(λγ) is no more than a few times m."""
     smoothness = problem.loss.smoothness() if hasattr(problem.loss, "smoothness") else 1.0
     strength = problem.penalised.strong_convexity()
     curvature = float((problem.row_weights * problem.row_norms**2).max()) * (1.0 if math.isinf(smoothness) else smoothness)
@@ -44,12 +44,12 @@ def is_small(problem: Problem) -> bool:
 
 
 def rows_are_few(problem: Problem) -> bool:
-    """Fewer rows than weights, all penalised, under a loss with corners: dual ascent on its own settles in few passes."""
+    """Fewer rows than weights, all penalised, under a non-smooth loss: plain dual ascent converges in few passes."""
     return not problem.free and problem.m <= problem.n and hasattr(problem.loss, "smoothness") and math.isinf(problem.loss.smoothness())
 
 
-def bends_slowly(problem: Problem) -> bool:
-    """A second derivative that is good for more than a step: not one that is zero but for a narrow zone of residuals or margins."""
+def has_steady_curvature(problem: Problem) -> bool:
+    """A second derivative that is not zero outside a narrow zone of residuals or margins, so that Newton steps are useful."""
     loss = problem.loss
     if problem.vector_valued:
         return hasattr(loss, "curvature_times")
@@ -60,13 +60,13 @@ def bends_slowly(problem: Problem) -> bool:
 
 
 def small_and_factorisable(problem: Problem) -> bool:
-    """Few enough entries that as many Cholesky factorisations as an interior point method needs cost nothing."""
+    """Few enough entries that the Cholesky factorisations of an interior point method cost little."""
     return is_small(problem) and has_small_equations(problem.design)
 
 
 def factorisable(problem: Problem) -> bool:
-    """Rows or columns few enough for a Cholesky factorisation, of a second derivative that is good for a step."""
-    return bends_slowly(problem) and has_small_equations(problem.design)
+    """Rows or columns few enough for a Cholesky factorisation, and a second derivative that makes Newton steps useful."""
+    return has_steady_curvature(problem) and has_small_equations(problem.design)
 
 
 def several_outputs_and_l1(problem: Problem) -> bool:
@@ -76,35 +76,40 @@ def several_outputs_and_l1(problem: Problem) -> bool:
 
 RULES = (
     Rule("fista", {}, several_outputs_and_l1, "several classes under l1: proximal gradient steps on all weights at once"),
-    Rule("working-set", {}, bends_slowly, "l1: coordinate descent and Newton steps on the few columns that matter"),
-    Rule("newton", {}, factorisable, "few columns or few rows: second derivatives are cheap, and mind neither scaling nor weak penalties"),
+    Rule("working-set", {}, has_steady_curvature, "l1: coordinate descent and Newton steps on the few columns that matter"),
+    Rule(
+        "newton",
+        {},
+        factorisable,
+        "few columns or few rows: second derivatives cost little, whatever the scaling and the strength",
+    ),
     Rule("newton", {}, is_quadratic, "least squares: conjugate gradients need a few dozen products, whatever the strength"),
-    Rule("lbfgs", {}, is_small, "small and smooth: quasi-Newton steps cost nothing and do not mind badly scaled columns"),
-    Rule("interior-point", {}, small_and_factorisable, "small, with corners: some thirty steps whatever the strength"),
+    Rule("lbfgs", {}, is_small, "small and smooth: quasi-Newton steps cost little, and badly scaled columns do not slow them down"),
+    Rule("interior-point", {}, small_and_factorisable, "small and piecewise linear: about thirty steps whatever the strength"),
     Rule("sdca", {}, well_conditioned, "strong regularization: plain dual ascent converges in a few passes"),
     Rule("sdca", {}, rows_are_few, "fewer rows than weights: the dual is the smaller problem"),
     Rule("accelerated-sdca", {"variant": "practical"}, lambda problem: True, "weak regularization: dual ascent with momentum"),
-    Rule("sdca", {}, lambda problem: True, "a regularizer in which the weights meet: dual ascent keeps their sum"),
+    Rule("sdca", {}, lambda problem: True, "a non-separable regularizer: dual ascent keeps the sum that couples the weights up to date"),
     Rule("fista", {}, lambda problem: True, "a loss known by its value and derivative alone"),
-    Rule("lbfgs", {}, lambda problem: True, "the same, with a regularizer in which the weights meet"),
+    Rule("lbfgs", {}, lambda problem: True, "the same, with a non-separable regularizer"),
 )
 
 
 def few_weights(problem: Any) -> bool:
-    """So few weights that a model of planes learns more from a pass than steps on single examples do."""
+    """So few weights that a pass improves a model of planes more than steps on single examples improve w."""
     return bool(problem.n <= FEW_WEIGHTS)
 
 
 def few_parts(problem: Any) -> bool:
-    """Room for a mixture of outputs for each example."""
+    """Enough memory for a mixture of outputs for each example."""
     return bool(problem.part_sizes.sum() <= MOST_PARTS)
 
 
 STRUCTURED_RULES = (
     Rule("lbfgs", {}, lambda problem: problem.likelihood, "smooth: quasi-Newton steps need the fewest decodings of every example"),
-    Rule("fista", {}, lambda problem: problem.likelihood, "the same with a penalty that has corners"),
+    Rule("fista", {}, lambda problem: problem.likelihood, "the same with a non-smooth penalty"),
     Rule("proximal-bundle", {}, few_weights, "a margin in few weights: cutting planes around the best point, however weak the penalty"),
-    Rule("block-frank-wolfe", {}, few_parts, "a margin: dual ascent learns from every example it decodes"),
+    Rule("block-frank-wolfe", {}, few_parts, "a margin: dual ascent makes a step for every example it decodes"),
     Rule("optimistic", {}, lambda problem: True, "the same where mixtures of outputs would take too much memory"),
 )
 
@@ -131,6 +136,6 @@ def choose(problem: Any) -> tuple[str, dict[str, Any]]:
     for rule in rules:
         if known[rule.solver].refusal(problem) is None and rule.fits(problem):
             return rule.solver, rule.options
-    loss, regularizer = type(problem.loss).__name__, type(problem.penalised).__name__ + " and a free intercept" * problem.free
+    loss, regularizer = type(problem.loss).__name__, type(problem.penalised).__name__ + " and an unpenalised intercept" * problem.free
     nearest = known["sdca" if problem.in_memory else "pgs"]
-    raise InputError(f"No solver takes {loss} with {regularizer}: {nearest.name} would, but needs {nearest.refusal(problem)}.")
+    raise InputError(f"No solver takes {loss} with {regularizer}: {nearest.name} comes nearest, but needs {nearest.refusal(problem)}.")

@@ -1,4 +1,4 @@
-"""The one way to run a solver: check what was asked for, find the solver, run it, and warn where the answer is not certified."""
+"""Run a solver on a problem: check the arguments, find the solver, run it, and warn where the result is not certified"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fenchel.problems.result import Iterate, Result
 from fenchel.solvers import Solver, solvers
 from fenchel.solvers.names import SolverName
 
-WARNED = ("max_passes", "stalled", "diverged")  # ends that nobody asked for; a time limit, a callback and an interrupt were
+WARNED = ("max_passes", "stalled", "diverged")  # a time limit, a callback or an interrupt ends a run at the user's request
 
 
 def minimize(
@@ -44,12 +44,12 @@ def minimize(
     Args:
         problem: what to minimise: a :class:`fenchel.Problem`, a :class:`fenchel.structured.Problem`, or, for the online solvers, a
             :class:`fenchel.Stream`.
-        solver: a name from :func:`fenchel.solvers.solvers`, or "auto" to have one chosen for the problem.
+        solver: a name from :func:`fenchel.solvers.solvers`, or "auto" for one that suits the problem.
         tol: the accuracy, relative to the objective at w = 0.
         max_passes: how many passes over the data at most.
         time_limit: how many seconds at most, evaluations included.
         seed: of the solver's random choices; the same seed and threads give the same result.
-        start: an earlier result, iterate or weight vector to go on from.
+        start: an earlier result, iterate or weight vector to continue from.
         threads: for products with the whole matrix; all available processors by default.
         callback: called after every evaluation; return True to stop.
         progress: show a progress bar on standard error.
@@ -97,7 +97,7 @@ def solve(
     progress: bool = False,
     **options: Any,
 ) -> Result:
-    """The same as :func:`minimize` without its warning, for callers that look at ``converged`` themselves."""
+    """The same as :func:`minimize` without its warning, for callers that check ``converged`` themselves."""
     check_limits(tol, max_passes, time_limit, seed, threads)
     if not isinstance(problem, Objective):
         raise InputTypeError(
@@ -116,11 +116,11 @@ def solve(
     begin = as_start(problem, start, run.key, rng)
     iterates = chosen.run(problem, start=begin, rng=rng, accuracy=run.target, **options)
     with progress_bar(chosen.name, progress, max_passes) as run.show:
-        return run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, chosen.looks_first)
+        return run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, chosen.evaluates_start)
 
 
 def find_solver(problem: Any, name: str, options: dict[str, Any]) -> tuple[Solver, dict[str, Any]]:
-    """The solver of that name and its options, if it takes the problem; otherwise an error that says which ones do."""
+    """The solver of that name and its options, if it suits the problem; otherwise an error that names those that do."""
     known = solvers()
     if name == "auto":
         name, defaults = choose(problem)
@@ -130,7 +130,7 @@ def find_solver(problem: Any, name: str, options: dict[str, Any]) -> tuple[Solve
     chosen = known[name]
     unknown = [option for option in options if option not in chosen.options]
     if unknown:
-        offered = near(unknown[0], chosen.options) if chosen.options else "it has none of its own."
+        offered = near(unknown[0], chosen.options) if chosen.options else "it has no options."
         raise InputTypeError(f"{name} has no option {unknown[0]!r}: {offered}")
     reason = chosen.refusal(problem)
     if reason is not None:
@@ -142,7 +142,7 @@ def find_solver(problem: Any, name: str, options: dict[str, Any]) -> tuple[Solve
 
 
 def check_limits(tol: float, max_passes: float, time_limit: float | None, seed: int, threads: int | None) -> None:
-    """Refuse limits that make no sense."""
+    """Refuse limits that are not valid."""
     if not (is_number(tol) and tol >= 0.0 and math.isfinite(tol)):
         raise InputError(Argument("tol", tol), ": give a number that is not negative, for instance 1e-3.")
     if not (is_number(max_passes) and max_passes >= 0.0):

@@ -1,4 +1,4 @@
-"""The warning that an answer is not certified: in a module of its own, for scikit-learn takes longer to import than all of fenchel."""
+"""The warning that a result is not certified, in a module of its own because scikit-learn takes longer to import than fenchel"""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from fenchel.core.errors import MessageWithArguments
 
 
 class NotCertifiedWarning(MessageWithArguments, ConvergenceWarning):
-    """A run ended before its gap was within the tolerance."""
+    """A run ended with a gap above its tolerance."""

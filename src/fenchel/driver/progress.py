@@ -1,4 +1,4 @@
-"""A progress bar for a run: how far the gap has come, on a logarithmic scale, towards the tolerance."""
+"""A progress bar for a run: how much of the way to the tolerance is done, on a logarithmic scale of the gap"""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 @contextlib.contextmanager
 def progress_bar(name: str, visible: bool, max_passes: float) -> Iterator[Callable[..., None]]:
-    """Give a function that shows an evaluation, the gap aimed at and a note; it does nothing unless ``visible``.
+    """Yield a function that shows an evaluation, the target gap and a note; it does nothing unless ``visible``.
 
-    The bar tells how far the gap has come, or the passes where no gap is aimed at.
+    The bar shows the progress of the gap towards the target, or the passes where there is no target.
     """
     if not visible:
         yield lambda evaluation, target, note="": None

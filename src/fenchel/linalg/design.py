@@ -1,4 +1,4 @@
-"""The data matrix: its rows and columns as kernels take them, and the products X·w and Xᵀ·a."""
+"""The data matrix: its rows and columns as kernels take them, and the products X·w and Xᵀ·a"""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from fenchel.linalg.views import csr_rows, writable
 from fenchel.linalg.weights import Plain
 
 log = logging.getLogger("fenchel")
-BLOCK = 2048  # rows that BLAS is given at a time
-OVERLAPPING = 0.05  # share of the entries that are stored
-PARALLEL_FROM = 2_000_000  # entries; below, starting threads costs more than it saves
+BLOCK = 2048  # rows in one call of BLAS
+OVERLAPPING = 0.05  # share of stored entries from which rows count as overlapping
+PARALLEL_FROM = 2_000_000  # entries from which a product uses threads: for fewer, starting them costs more than it saves
 
 
 class Design:
-    """The validated data matrix, in the storage it came in.
+    """The checked data matrix, in its original storage.
 
     >>> design = Design(np.array([[1.0, 2.0], [0.0, 3.0]]))
     >>> design.matvec(np.array([1.0, 1.0])).tolist()
@@ -37,7 +37,7 @@ class Design:
     def __init__(self, X: Any, intercept: float = 0.0, width: int | None = None, check_finite: bool = True) -> None:
         self.storage = as_storage(X, check_finite)
         self.m, self.width = self.storage.shape
-        self.width = self.width if width is None else width  # more than are stored: the others are zero
+        self.width = self.width if width is None else width  # columns beyond those stored are zero
         self.intercept = float(intercept)
         self.n = self.width + bool(intercept)
         self.nnz = int(self.storage.nnz) if sp.issparse(self.storage) else self.m * self.width
@@ -62,7 +62,7 @@ class Design:
 
     @property
     def overlapping(self) -> bool:
-        """Whether rows share so many coordinates that steps on one undo those on others."""
+        """Whether rows share so many coordinates that a step on one row changes the predictions of most others."""
         return self.nnz >= OVERLAPPING * self.m * self.n
 
     @property
@@ -80,7 +80,7 @@ class Design:
                     log.debug("X is CSC; row-wise methods need CSR: copying %d values.", self.storage.nnz)
                 self._csr = csr_rows(self.storage.tocsr())
             return self._csr
-        # Column-major rows are read in strides: block order brings neighbouring rows in with the same cache lines.
+        # Rows in Fortran order are read in strides; a block order of the rows uses every cache line for several of them.
         return DenseRows(writable(self.storage))
 
     @property
@@ -118,13 +118,13 @@ class Design:
         return product + self.intercept * w[-1] if self.intercept else product
 
     def rmatvec(self, a: np.ndarray) -> np.ndarray:
-        """Xᵀ·a, for one number a row or one per output."""
+        """Xᵀ·a, for one number per row or one per row and output."""
         dense = a.ndim == 2 and not sp.issparse(self.storage)
         product = self._transposed_blocks(a) if dense else self._product(a, forward=self.stored_by_columns, size=self.width)
         return np.concatenate([product, [self.intercept * a.sum(axis=0)]]) if self.intercept else product
 
     def _blocks(self, w: np.ndarray) -> np.ndarray:
-        """X·w for several outputs of a dense matrix, which BLAS is made for."""
+        """X·w for several outputs of a dense matrix, by BLAS."""
         out = np.empty((self.m, w.shape[1]))
 
         def multiply(first: int, last: int) -> None:
@@ -169,13 +169,13 @@ class Design:
         return out
 
     def ranges(self, vectors: Any, count: int) -> list[tuple[int, int]]:
-        """Consecutive ranges of rows or columns, one a thread, with about as many entries each."""
+        """Consecutive ranges of rows or columns, one for each thread, with about as many entries each."""
         threads = self.threads if self.nnz >= PARALLEL_FROM else 1
         if hasattr(vectors, "indptr"):
-            marks = np.searchsorted(vectors.indptr, np.linspace(0, vectors.indptr[-1], threads + 1)[1:-1])
+            bounds = np.searchsorted(vectors.indptr, np.linspace(0, vectors.indptr[-1], threads + 1)[1:-1])
         else:
-            marks = np.linspace(0, count, threads + 1)[1:-1].astype(np.int64)
-        edges = [0, *(int(mark) for mark in marks), count]
+            bounds = np.linspace(0, count, threads + 1)[1:-1].astype(np.int64)
+        edges = [0, *(int(mark) for mark in bounds), count]
         return list(itertools.pairwise(edges))
 
     def row_norms(self, order: float = 2.0, which: np.ndarray | None = None) -> np.ndarray:

@@ -176,7 +176,7 @@ class CsrRows(NamedTuple):
             out[np.uintp(self.indices[e])] += c * self.data[e] * self.data[e]
 
     def add_outer(self, i, c, G):
-        # The lower triangle alone, whichever way the indices are ordered.
+        # The lower triangle alone, for indices in any order.
         first, last = np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])
         for e in range(first, last):
             j, x = np.uintp(self.indices[e]), c * self.data[e]

@@ -28,7 +28,7 @@ def as_storage(X: Any, check_finite: bool = True) -> Any:
         _check_finite(storage)
     m, n = storage.shape
     if m == 0 or n == 0:
-        raise InputError(f"X has no {'rows' if m == 0 else 'columns'} (its shape is {m} x {n}): nothing can be learnt from it.")
+        raise InputError(f"X has no {'rows' if m == 0 else 'columns'} (its shape is {m} x {n}): give at least one.")
     if n > INT32_MAX:
         raise InputError(
             f"X has {n:,} columns, past the {INT32_MAX:,} that fenchel addresses: drop the columns that are never used, or hash them."

@@ -1,4 +1,4 @@
-"""Labels and sample weights as users may give them, each refused with one sentence."""
+"""Checks of labels and sample weights; a wrong one is refused with one sentence"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fenchel.core.errors import Argument, InputError
 
 
 def checked_labels(y: Any, m: int, labels: str, loss: str, classes: int | None = None) -> tuple[np.ndarray, int]:
-    """The labels in the form kernels take them, and the number of outputs; not every class has to occur where their number is given."""
+    """The labels as kernels take them, and the number of outputs; where ``classes`` is given, not every class has to occur."""
     if labels != "class":
         return _checked_numbers(y, m, labels, loss), 1
     if classes is not None:
@@ -46,7 +46,7 @@ def _checked_numbers(y: Any, m: int, labels: str, loss: str) -> np.ndarray:
     if len(values) != m:
         raise InputError(f"y has {len(values)} labels for the {m} rows of X: they must be as many.")
     if values.dtype.kind not in "fiub":
-        raise InputError(f"y must hold numbers, not {values.dtype}: encode the labels first ({ENCODE.get(labels, 'any numbers will do')}).")
+        raise InputError(f"y must hold numbers, not {values.dtype}: encode the labels first ({ENCODE.get(labels, 'any numbers')}).")
     values = values.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
@@ -89,5 +89,5 @@ def checked_sample_weights(sample_weight: Any, m: int) -> np.ndarray:
         raise InputError(f"sample_weight[{wrong[0]}] is {s[wrong[0]]}: weights must be finite and not negative.")
     if not s.any():
         raise InputError(Argument("sample_weight"), " is zero for every row: at least one must be positive.")
-    s = s / s.max()  # first, so that the sum neither over- nor underflows
+    s = s / s.max()  # so that the sum neither overflows nor underflows
     return s * (m / s.sum())

@@ -1,4 +1,4 @@
-"""Losses and regularizers as users may give them: instances of compiled classes, and a loss that fits its own derivative."""
+"""Checks of losses and regularizers: instances of compiled classes, and a loss whose derivative agrees with its values"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fenchel.core.messages import near
 
 
 def checked_part(part: Any, role: str, needs: tuple[str, ...], known: Mapping[str, Any]) -> Any:
-    """The loss or regularizer itself, if it is one."""
+    """The loss or regularizer itself; an error if it is not one."""
     names = {cls.__name__: name for name, cls in known.items()}
     if inspect.isclass(part):
         raise InputTypeError(f"{role}={part.__name__} is a class: write {part.__name__}(...), with its parameters.")
@@ -35,35 +35,35 @@ def checked_part(part: Any, role: str, needs: tuple[str, ...], known: Mapping[st
 
 
 PLURALS = {"loss": "losses", "regularizer": "regularizers"}
-TRIALS = (-2.0, -0.3, 0.4, 3.0)  # predictions at which a loss of the user's own is tried
+TRIALS = (-2.0, -0.3, 0.4, 3.0)  # predictions at which a user's loss is tested
 
 
 def try_loss(loss: Any, y: np.ndarray, outputs: int) -> None:
-    """Try a loss of the user's own in plain Python: it must run, be no less than 0, and fit its derivative."""
+    """Test a user's loss in plain Python: it must run, not be negative, be convex, and agree with its derivative."""
     name = type(loss).__name__
     for label in np.unique(y)[:3].tolist():
         points: list[Any] = [z if outputs == 1 else z * np.cos(np.arange(outputs)) for z in TRIALS]
         try:
             values = [float(loss.value(z, label)) for z in points]
-            slopes = [_slope(loss, z, label) for z in points]
+            derivatives = [_derivative(loss, z, label) for z in points]
         except Exception as error:
             raise InputError(f"{name} fails at z = {TRIALS[0]} and y = {label:g} with {type(error).__name__}: {error}.") from error
-        for z, value, slope in zip(points, values, slopes, strict=True):
+        for z, value, derivative in zip(points, values, derivatives, strict=True):
             if value < 0.0:
                 raise InputError(
-                    f"{name}.value({z}, {label:g}) is {value:g}: a loss must not be negative; add what it takes, it may depend on y."
+                    f"{name}.value({z}, {label:g}) is {value:g}: a loss must not be negative; add a constant, which may depend on y."
                 )
             for other, higher in zip(points, values, strict=True):
-                tangent = value + float(np.sum(slope * (other - z)))
+                tangent = value + float(np.sum(derivative * (other - z)))
                 if np.isfinite(tangent) and tangent > higher + 1e-7 * (1.0 + abs(higher) + abs(tangent)):
                     raise InputError(
-                        f"{name}: its derivative at z = {z}, y = {label:g} does not fit its values, for the tangent lies above "
+                        f"{name}: its derivative at z = {z}, y = {label:g} does not agree with its values, because the tangent lies above "
                         f"the value at {other}: "
                         "check the derivative's sign and factor, and that the loss is convex."
                     )
 
 
-def _slope(loss: Any, z: Any, label: float) -> Any:
+def _derivative(loss: Any, z: Any, label: float) -> Any:
     if np.ndim(z) == 0:
         return float(loss.derivative(z, label))
     out = np.empty_like(z)

@@ -25,7 +25,7 @@ STATUS = {
 
 
 class ProgressiveLoss(NamedTuple):
-    """What a solver that reads rows once has met: sums over all rows so far, each evaluated just before it was learnt from."""
+    """Sums over all rows that an online solver has read, each evaluated just before it was used for a step."""
 
     rows: float
     loss: float  #: Σ s_i φ(z_i)
@@ -34,9 +34,9 @@ class ProgressiveLoss(NamedTuple):
 
 
 class Iterate(NamedTuple):
-    """A point on a solver's way, with what is needed to go on from there.
+    """An intermediate point of a solver, with the state that it continues from.
 
-    Arrays belong to the solver, which goes on changing them: copy what you keep.
+    The arrays belong to the solver, which continues to change them: copy what you keep.
     """
 
     w: np.ndarray
@@ -46,13 +46,13 @@ class Iterate(NamedTuple):
     v: np.ndarray | None = None  #: its image (1/m)·Xᵀ(sα), if known
     z: np.ndarray | None = None  #: predictions X·w, if known
     lower_bound: float = -math.inf  #: a lower bound on the optimum that the solver itself proves
-    state: dict[str, Any] = {}  #: whatever else the solver needs to go on
+    state: dict[str, Any] = {}  #: other state that the solver continues from
     regularizer: Any = None  #: the one w is for, from a solver that chooses its strength
     progressive: ProgressiveLoss | None = None  #: from a solver that reads rows once
-    done: bool = False  #: the solver takes this for the end: alpha, v and z are complete and newly computed, to be looked at now
+    done: bool = False  #: alpha, v and z are complete and newly computed, and are to be evaluated now
 
     def copy(self) -> Iterate:
-        """The same iterate in memory of its own, without what only the driver looks at."""
+        """A copy of the iterate, without the sums that only the driver uses."""
         own: dict[str, Any] = {k: v.copy() for k, v in self._asdict().items() if isinstance(v, np.ndarray)}
         state = {k: v.copy() if isinstance(v, (np.ndarray, np.record)) else v for k, v in self.state.items()}
         return self._replace(**own, state=state, progressive=None)
@@ -101,7 +101,7 @@ class Result:
     """The best weights found and the certificate: ``objective`` is within ``gap`` of the smallest possible.
 
     Attributes:
-        w: the best weights of those evaluated on the way (w = 0 aside, for it predicts nothing); ``coef`` are those of the columns of
+        w: the best of the weights evaluated (except w = 0, which predicts nothing); ``coef`` are those of the columns of
             X, ``intercept`` the intercept (0 without one): predictions are ``X @ coef + intercept``. ``iterate.w`` are the last.
         alpha: the dual point with the best bound.
         objective: P(w).
@@ -111,10 +111,10 @@ class Result:
         status: why the run ended, a key of ``fenchel.problems.result.STATUS``; ``message`` says it in a sentence.
         passes, seconds: passes over the data, and time in the solver, evaluations not counted.
         history: the course of the run, a :class:`History`.
-        solver, tol: what was run; ``target`` is the gap that ``tol`` asked for.
+        solver, tol: what was run; ``target`` is ``tol``·P(0), the gap aimed at.
         certified: whether ``objective`` is P(w); after a stream it is an estimate, and ``gap`` is nan.
         regularizer: the problem's, or with ``strength="auto"`` the one chosen; ``objective`` and ``gap`` are for it.
-        iterate: where the solver stopped; hand the result, or this, to ``start=`` to go on.
+        iterate: where the solver stopped; pass the result, or this, as ``start=`` to continue.
     """
 
     w: np.ndarray

@@ -1,4 +1,4 @@
-"""The order in which a pass visits the rows."""
+"""The order in which a pass visits the rows"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def row_order(m: int, sampling: str, rng: np.random.Generator) -> np.ndarray:
-    """The m rows of one pass, in the order that goes by the name ``sampling``.
+    """The m rows of one pass, in the order that ``sampling`` names.
 
     >>> row_order(3, "sequential", np.random.default_rng(0)).tolist()
     [0, 1, 2]
@@ -17,8 +17,8 @@ def row_order(m: int, sampling: str, rng: np.random.Generator) -> np.ndarray:
 def block_shuffled(m: int, rng: np.random.Generator, block: int = 64, least: int = 64) -> np.ndarray:
     """All of 0..m−1 once: at least ``least`` blocks of neighbours in random order.
 
-    Neighbouring rows share cache lines and the hardware prefetches them; a fully random order costs two to four times as
-    much. Small data get smaller blocks, down to a plain permutation, so that the order stays random.
+    Neighbouring rows share cache lines and the hardware prefetches them; a fully random order takes two to four times as
+    long. Small data get smaller blocks, down to a plain permutation, so that the order stays random.
 
     >>> sorted(block_shuffled(5, np.random.default_rng(0)).tolist())
     [0, 1, 2, 3, 4]
@@ -29,7 +29,7 @@ def block_shuffled(m: int, rng: np.random.Generator, block: int = 64, least: int
     return order[order < m] if m % block else order
 
 
-# Online methods take every row once for what it is: neighbours that are alike mislead them, so blocks are smaller for them.
+# Online methods are sensitive to similar rows in succession, so that their blocks are smaller.
 SAMPLING = {
     "blocks": lambda m, rng: block_shuffled(m, rng, least=16_384),
     "permutation": lambda m, rng: rng.permutation(m),

@@ -1,4 +1,4 @@
-"""Rows that come in chunks and are read once: for data that does not fit in memory, or is not all there yet."""
+"""Rows that come in chunks and are read once: for data that do not fit in memory, or are still arriving"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Part = tuple[Design, np.ndarray, np.ndarray]  # rows, labels and weights, checke
 class _Reading:
     """How far a stream has been read."""
 
-    first: Part | None = None  # the next chunk, if it has been looked at already
+    first: Part | None = None  # the next chunk, if it has been read already
 
     def __init__(self, chunks: Iterator[Any]) -> None:
         self.begin(chunks)
@@ -49,9 +49,9 @@ class Stream(Objective):
         intercept: the value of a constant feature, as in :class:`fenchel.Problem`.
         passes: how often to read the chunks; more than once needs an iterable that can be read again, or a function.
 
-    Nothing is seen twice, so a result is judged on the way: ``objective`` is the mean loss of every row just before it was
-    learnt, plus the penalty of the weights: an honest estimate of what new rows will suffer, but not P(w). ``dual_objective``
-    is a proven lower bound on the smallest objective that any weights have on the rows seen. ``gap`` is nan: no certificate
+    No row is read twice, so that a result is evaluated on the way: ``objective`` is the mean loss of every row just before it was
+    used for a step, plus the penalty of the weights: an estimate of the loss on new rows, but not P(w). ``dual_objective``
+    is a proven lower bound on the smallest objective that any weights have on the rows read. ``gap`` is nan: no certificate
     of w itself is possible without reading the rows again.
 
     >>> import fenchel as fl
@@ -83,22 +83,23 @@ class Stream(Objective):
         self.threads = available_threads()
         self.outputs = self._checked_classes(classes)
         self.width = _checked_features(features)
-        self._reading = _Reading(self._open())  # shared by copies of the stream, so that no two hold a chunk
+        self._reading = _Reading(self._open())  # shared by copies of the stream, so that only one of them holds a chunk
         self._reading.first = self._next_part()
         if self._reading.first is None:
-            raise InputError("The stream has no chunks: nothing can be learnt from it.")
+            raise InputError("The stream has no chunks: give at least one with rows.")
         design, y, _ = self._reading.first
         self.width, self.n = design.width, design.n
         self.density = max(1.0, design.nnz / design.m)
         self._check_fit(y)
-        self.token = repr((self.loss, self.regularizer, self.n, self.outputs, self.intercept))  # streams of one kind go on from each other
+        # The same for all streams of one kind, so that a run may continue on another one.
+        self.token = repr((self.loss, self.regularizer, self.n, self.outputs, self.intercept))
 
     def __repr__(self) -> str:
         return f"Stream({self.n:,} features, {self.loss!r}, {self.regularizer!r})"
 
     def chunks(self, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[Chunk]:
-        """The chunks in the order they come, in whole batches: rows short of one wait for the next chunk."""
-        self._be_ready()
+        """The chunks in the order they arrive, in whole batches: the rows left over are joined to the next chunk."""
+        self._read_first()
         for done in range(self.passes):
             waiting: Part | None = None
             while (part := self._take()) is not None:
@@ -111,12 +112,12 @@ class Stream(Objective):
             if waiting is not None:
                 yield Chunk(*waiting, row_order(waiting[0].m, sampling, rng), float(done))
             if self._reading.number == 0:
-                raise InputError(f"The stream has no chunks in pass {done + 1}: give a list, or a function that starts anew every time.")
+                raise InputError(f"The stream has no chunks in pass {done + 1}: give a list, or a function that starts again every time.")
             if done + 1 < self.passes:
                 self._reading.begin(self._open())
 
     def limited(self, max_passes: float, threads: int | None) -> Stream:
-        """The same stream, read no more often than that."""
+        """The same stream, read at most so many times."""
         other = copy.copy(self)
         other.passes = math.ceil(min(max(max_passes, 1.0), self.passes))
         other.threads = threads or self.threads
@@ -130,20 +131,20 @@ class Stream(Objective):
         return other
 
     def sample(self) -> Chunk:
-        """Rows that stand for all: the first chunk."""
-        self._be_ready()
+        """A sample of the rows: the first chunk."""
+        self._read_first()
         design, y, s = self._reading.first  # type: ignore[misc]
         return Chunk(design, y, s, np.arange(design.m))
 
     def _rest(self, part: Part, first: int) -> Part:
-        """The rows from one on, in memory of their own."""
+        """A copy of the rows from ``first`` on."""
         design, y, s = part
         return Design(design.storage[first:].copy(), self.intercept, self.width, check_finite=False), y[first:].copy(), s[first:].copy()
 
     def _joined(self, first: Part, second: Part) -> Part:
         rows = [part[0].storage for part in (first, second)]
         if any(sp.issparse(X) for X in rows):
-            sparse = [sp.csr_array(X) for X in rows]  # new shells around the same numbers: what the user handed in keeps its shape
+            sparse = [sp.csr_array(X) for X in rows]  # new matrices on the same arrays: the user's keep their shape
             wide = [sp.csr_array((A.data, A.indices, A.indptr), shape=(A.shape[0], self.width)) for A in sparse]
             X = sp.vstack(wide, format="csr")
         else:
@@ -151,8 +152,8 @@ class Stream(Objective):
         joined = Design(X, self.intercept, self.width, check_finite=False)
         return joined, np.concatenate([first[1], second[1]]), np.concatenate([first[2], second[2]])
 
-    def _be_ready(self) -> None:
-        """Have the first chunk at hand, of a stream that has been read before as well."""
+    def _read_first(self) -> None:
+        """Read the first chunk, also of a stream that has been read before."""
         if self._reading.first is not None:
             return
         if isinstance(self._source, Iterator):

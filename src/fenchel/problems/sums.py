@@ -1,6 +1,7 @@
-"""Kernels that add up a problem: over rows for the loss and its conjugate, over weights for the regularizer.
+"""Sums over rows for a loss and its conjugate, and over weights for a regularizer
 
-A row's prediction and dual variable are numbers for a scalar loss and vectors for a multiclass one; the same loop serves.
+A prediction and a dual variable are numbers for a loss of one output and vectors for K outputs; the same loops serve for both, except for
+derivatives, which a loss of K outputs writes to an array.
 """
 
 from __future__ import annotations

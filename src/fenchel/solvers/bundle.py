@@ -1,12 +1,12 @@
-"""min_w λ/2·‖w‖² + ℓ(w) by cutting planes: each look at ℓ gives a plane below it, and the model's minimiser is where to look next
+"""min_w λ/2·‖w‖² + ℓ(w) by cutting planes: each evaluation of ℓ gives a plane below it, and the minimiser of the model comes next
 
 Teo, Vishwanathan, Smola & Le, *Bundle methods for regularized risk minimization*, JMLR 2010 (BMRM), after Joachims 2006:
 
     w_{t+1} = argmin_w λ/2·‖w‖² + max(0, max_{i ≤ t} a_iᵀw + b_i),     a_t ∈ ∂ℓ(w_t),  b_t = ℓ(w_t) − a_tᵀw_t
 
-The minimum of the model is a lower bound on min P: the gap to the best P(w_t) is a certificate that asks nothing of the loss
-but convexity, so that any oracle of values and subgradients will do. Where λ is small the model is far too optimistic, its
-minimisers are far apart, and ``proximal-bundle`` is the one to take.
+The minimum of the model is a lower bound on min P: the gap to the best P(w_t) is a certificate that requires nothing of the loss
+but convexity, so that any oracle of values and subgradients will do. Where λ is small the model is far below P and its minimisers are
+far apart; use ``proximal-bundle`` there.
 """
 
 from __future__ import annotations
@@ -28,6 +28,6 @@ def bundle(
     """Cutting planes, one pass each: any loss, ridge penalty that is not weak; ``planes`` is how many are kept at most."""
     search = BundleState(problem, start, accuracy, planes)
     while not search.done:
-        search.look()
+        search.evaluate()
         search.next = search.raise_bound()
         yield search.iterate()

@@ -1,4 +1,4 @@
-"""What every solver declares: its name, what it needs of a problem, and its options."""
+"""What every solver declares: its name, its options, and the properties that it requires of a problem"""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.solvers.names import SolverName
 
-Need = Callable[[Problem], str | None]  # None if met, else what is missing as the end of a sentence
+Need = Callable[[Problem], str | None]  # None if the problem has the property, else what is missing, as the end of a sentence
 
 
 @dataclass(frozen=True)
 class Solver:
-    """A generator of iterates with what it needs."""
+    """A generator of iterates, and the properties that it requires."""
 
     name: SolverName
     run: Callable[..., Iterator[Iterate]]
     needs: tuple[Need, ...]
-    online: bool = False  #: whether it can learn from rows that are read once
-    looks_first: bool = False  #: whether its first iterate is the start itself, with its certificate
-    aims: bool = False  #: whether what it keeps to go on depends on the accuracy that it was asked for
-    structured: bool = False  #: whether it asks for no more than values and subgradients of the mean loss, or of one example's
+    online: bool = False  #: whether it can work on rows that are read once
+    evaluates_start: bool = False  #: whether its first iterate is the start itself, with its dual point
+    aims: bool = False  #: whether its private state depends on the accuracy wanted
+    structured: bool = False  #: whether values and subgradients of the mean loss, or of one example's loss, are enough for it
 
     def refusal(self, problem: Problem) -> str | None:
-        """Why the solver can't take this problem, or None if it can."""
+        """Why the solver cannot be used for this problem, or None if it can."""
         if not (problem.in_memory or self.online):
             return "rows that can be read again, and a Stream is read once"
         if problem.structured and not self.structured:
-            return "rows to multiply, and examples of a structured model are decoded"
+            return "a problem with rows, and this one is structured"
         return next((reason for need in self.needs if (reason := need(problem)) is not None), None)
 
     @property
@@ -43,23 +43,28 @@ class Solver:
 
 
 def solver(
-    name: SolverName, needs: tuple[Need, ...], online: bool = False, looks_first: bool = False, aims: bool = False, structured: bool = False
+    name: SolverName,
+    needs: tuple[Need, ...],
+    online: bool = False,
+    evaluates_start: bool = False,
+    aims: bool = False,
+    structured: bool = False,
 ) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
-    """Make a generator function a solver that ``minimize`` finds by name; ``online`` and ``structured`` say what else it takes."""
-    return lambda run: Solver(name, run, needs, online, looks_first, aims, structured)
+    """Make a generator function a solver that ``minimize`` finds by name; the other arguments are the fields of :class:`Solver`."""
+    return lambda run: Solver(name, run, needs, online, evaluates_start, aims, structured)
 
 
-# ---- what a solver may need ----
+# ---- properties that a solver may require ----
 
 
 def smooth_loss(problem: Problem) -> str | None:
-    """A loss without corners, or one that does not say."""
+    """A differentiable loss, or one that does not state its smoothness."""
     smoothness = getattr(problem.loss, "smoothness", None)
-    return f"a smooth loss, and {_name(problem.loss)} has corners" if smoothness and math.isinf(smoothness()) else None
+    return f"a smooth loss, and {_name(problem.loss)} is not differentiable" if smoothness and math.isinf(smoothness()) else None
 
 
 def known_smoothness(problem: Problem) -> str | None:
-    """A loss without corners that says how smooth it is."""
+    """A differentiable loss that states its smoothness."""
     if not hasattr(problem.loss, "smoothness"):
         return f"a loss that states its smoothness, and {_name(problem.loss)} does not"
     return smooth_loss(problem)
@@ -72,7 +77,7 @@ def second_derivatives(problem: Problem) -> str | None:
 
 
 def dual_steps(problem: Problem) -> str | None:
-    """A conjugate, and a dual step or a known smoothness in place of one."""
+    """A conjugate, and a dual step or, in its place, a known smoothness."""
     loss = problem.loss
     if not hasattr(loss, "conjugate"):
         return f"a loss with a conjugate, and {_name(loss)} has none"
@@ -83,7 +88,7 @@ def dual_steps(problem: Problem) -> str | None:
 
 
 def smooth_or_smoothable(problem: Problem) -> str | None:
-    """A loss of known smoothness, or one with corners but a Lipschitz constant and a dual step to smooth it by."""
+    """A loss of known smoothness, or a non-smooth one with a Lipschitz constant and a dual step, which can be smoothed."""
     loss = problem.loss
     if not hasattr(loss, "smoothness"):
         return f"a loss that states its smoothness, and {_name(loss)} does not"
@@ -93,7 +98,7 @@ def smooth_or_smoothable(problem: Problem) -> str | None:
 
 
 def strongly_convex_regularizer(problem: Problem) -> str | None:
-    """Curvature in every direction."""
+    """A strongly convex regularizer, and no unpenalised intercept."""
     if problem.free:
         return penalised_throughout(problem)
     regularizer = problem.regularizer
@@ -101,25 +106,25 @@ def strongly_convex_regularizer(problem: Problem) -> str | None:
 
 
 def strongly_convex_penalty(problem: Problem) -> str | None:
-    """Curvature in every direction but that of an intercept."""
+    """A regularizer that is strongly convex in the penalised weights."""
     penalty = problem.penalised
     return None if penalty.strong_convexity() > 0.0 else f"a strongly convex regularizer, and {_name(penalty)} is not"
 
 
 def bounded_below(problem: Problem) -> str | None:
-    """No penalty that only falls."""
+    """A penalty that is bounded below."""
     return None if getattr(getattr(problem.penalised, "penalty", None), "nonnegative", True) else "a penalty other than Linear"
 
 
 def penalised_throughout(problem: Problem) -> str | None:
-    """No weight that is free, and no penalty that only falls."""
+    """No unpenalised intercept, and a penalty that is bounded below."""
     if (reason := bounded_below(problem)) is not None:
         return reason
     return "an intercept that is penalised, such as intercept=10.0, and this one is free" if problem.free else None
 
 
 def bounded_derivatives(problem: Problem) -> str | None:
-    """A Lipschitz loss, or a bounded domain: a given one, or the ball in which P(0) confines the minimiser."""
+    """A Lipschitz loss, or a bounded domain: that of Ω, or the ball in which the minimiser lies because P(w) ≤ P(0)."""
     loss, regularizer = problem.loss, problem.regularizer
     if has_bounded_derivatives(problem) or hasattr(regularizer, "radius_of_minimiser"):
         return None
@@ -129,7 +134,7 @@ def bounded_derivatives(problem: Problem) -> str | None:
 
 
 def has_bounded_derivatives(problem: Problem) -> bool:
-    """Whether the loss is Lipschitz, or becomes so where Ω is finite."""
+    """Whether the loss is Lipschitz where Ω is finite."""
     bounded = getattr(problem.regularizer, "bounded", None)
     return hasattr(problem.loss, "lipschitz") or (bounded is not None and bool(bounded()))
 
@@ -139,25 +144,25 @@ bounded_slopes, has_bounded_slopes = bounded_derivatives, has_bounded_derivative
 
 
 def ridge(problem: Problem) -> str | None:
-    """λ/2·‖w‖² and nothing else."""
+    """Ω(w) = λ/2·‖w‖²."""
     if problem.free:
         return penalised_throughout(problem)
     return None if is_ridge(problem.regularizer) else f"the ridge penalty L2, and {_name(problem.regularizer)} is not it"
 
 
 def ridge_throughout(problem: Problem) -> str | None:
-    """λ/2·‖w‖², with or without a free intercept."""
+    """Ω(w) = λ/2·‖w‖², with or without an unpenalised intercept."""
     return None if is_ridge(problem.penalised) else f"the ridge penalty L2, and {_name(problem.penalised)} is not it"
 
 
 def sparse_penalty(problem: Problem) -> str | None:
-    """l1·‖w‖₁, alone or with l2/2·‖w‖²."""
+    """Ω(w) = l1·‖w‖₁, alone or with l2/2·‖w‖²."""
     found = elastic_net_strengths(problem.penalised)[0] > 0.0
     return None if found else f"L1 or L1L2, and {_name(problem.penalised)} is neither"
 
 
 def lasso(problem: Problem) -> str | None:
-    """σ‖w‖₁ and nothing else."""
+    """Ω(w) = σ‖w‖₁."""
     if problem.free:
         return penalised_throughout(problem)
     return None if is_lasso(problem.regularizer) else f"the lasso penalty L1, and {_name(problem.regularizer)} is not it"

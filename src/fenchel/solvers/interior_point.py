@@ -1,14 +1,14 @@
-"""min_w (1/m) Σ_i s_i φ(<w, x_i>, y_i) + l2/2·‖w‖², φ with corners, by a primal-dual interior point method
+"""min_w (1/m) Σ_i s_i φ(<w, x_i>, y_i) + l2/2·‖w‖², φ piecewise linear, by a primal-dual interior point method
 
 A piecewise linear loss is a maximum over a box, φ(z, y) = max_{l ≤ a ≤ u} a·(t − z) (or a sum of two of them), so that the dual
-asks for α in boxes. With multipliers π, ρ of its two sides, z = Xw and the average complementarity μ the conditions are
+variable α lies in a box. With multipliers π, ρ of its two bounds, z = Xw and the average complementarity μ the conditions are
 
     ρ − π = t − z,     π·(α − l) = μ,     ρ·(u − α) = μ,     l2·w = (1/m)·Xᵀ(sα)
 
-and a step of Newton's method towards a smaller μ is, all but one eliminated, a system of the kind that smooth losses have
+and a step of Newton's method towards a smaller μ reduces, by elimination, to a system of the kind that smooth losses have
 (:mod:`fenchel.solvers._second_order.newton_equations`), with weights h = s/(mθ), θ = π/(α − l) + ρ/(u − α). M. Ferris and T. Munson,
-*Interior-point methods for massive support vector machines*, SIAM J. Optimization 2002. Some twenty to forty steps, whatever the strength
-and the scaling.
+*Interior-point methods for massive support vector machines*, SIAM J. Optimization 2002. It takes twenty to forty steps, whatever the
+strength and the scaling of the columns.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from fenchel.problems.result import Iterate
 from fenchel.solvers._second_order.newton_equations import newton_equations
 from fenchel.solvers.declaration import ridge_throughout, solver
 
-SHRINK, CAUTIOUS = 0.1, 0.4  # what is to be left of μ after a step; more of it after a step that was cut short
-WHOLE = 0.9  # a step that was not
-INSIDE = 0.995  # of the way to the nearest side of a box
-SHORTEST = 1e-10
+SHRINK, CAUTIOUS = 0.1, 0.4  # factor of μ in a step, and in a step after one that was cut short
+WHOLE = 0.9  # a step at least this long was not cut short
+INSIDE = 0.995  # share of the way to the nearest bound that a step may go
+SHORTEST = 1e-10  # a shorter step ends the method
 
 
 def piecewise_linear(problem: Problem) -> str | None:
@@ -33,8 +33,8 @@ def piecewise_linear(problem: Problem) -> str | None:
     return None if hasattr(problem.loss, "boxes") else f"a piecewise linear loss with boxes, and {type(problem.loss).__name__} has none"
 
 
-class Side:
-    """One term a·(t − z), l ≤ a ≤ u, of the loss: the dual variable and the multipliers of the sides of its box."""
+class BoxTerm:
+    """One term a·(t − z), l ≤ a ≤ u, of the loss: the dual variable and the multipliers of its two bounds."""
 
     def __init__(self, t: np.ndarray, low: np.ndarray, high: np.ndarray, z: np.ndarray) -> None:
         self.t, self.low, self.high = t, low, high
@@ -44,31 +44,31 @@ class Side:
         self.pi, self.rho = size + np.maximum(-r, 0.0), size + np.maximum(r, 0.0)
 
     def complementarity(self, row_weights: np.ndarray) -> float:
-        """The weighted mean of π·(α − l) + ρ·(u − α), what is left of the gap."""
+        """The weighted mean of π·(α − l) + ρ·(u − α), which is the gap."""
         return float(row_weights @ (self.pi * (self.alpha - self.low) + self.rho * (self.high - self.alpha)))
 
     def prepare(self, z: np.ndarray, mu: float) -> None:
-        """What Newton's equations need: θ, and the α they would aim at if z stayed."""
+        """The parts of Newton's equations: θ, and the change of α if z stayed the same."""
         self.below, self.above, self.mu = self.alpha - self.low, self.high - self.alpha, mu
         self.theta = self.pi / self.below + self.rho / self.above
-        self.pull = (self.t - z - mu / self.above + mu / self.below) / self.theta
+        self.at_fixed_z = (self.t - z - mu / self.above + mu / self.below) / self.theta
 
     def step(self, Xd: np.ndarray) -> float:
-        """The change that goes with a change Xd of z; how much of it stays inside."""
-        self.da = self.pull - Xd / self.theta
+        """The change of α, π and ρ for a change Xd of z; the longest step that stays inside the bounds."""
+        self.da = self.at_fixed_z - Xd / self.theta
         self.dpi = (self.mu - self.pi * self.da) / self.below - self.pi
         self.drho = (self.mu + self.rho * self.da) / self.above - self.rho
         pairs = ((self.below, self.da), (self.above, -self.da), (self.pi, self.dpi), (self.rho, self.drho))
         return min(1.0, *(INSIDE * float(longest(value, change)) for value, change in pairs))
 
     def move(self, t: float) -> None:
-        """Take so much of the step."""
+        """Take the share t of the step."""
         self.alpha = self.alpha + t * self.da
         self.pi, self.rho = self.pi + t * self.dpi, self.rho + t * self.drho
 
 
 def longest(value: np.ndarray, change: np.ndarray) -> float:
-    """How many times the change can be made before a positive value is 0.
+    """The largest t for which value + t·change has no negative entry.
 
     >>> longest(np.array([1.0, 4.0]), np.array([3.0, -2.0]))
     2.0
@@ -79,28 +79,28 @@ def longest(value: np.ndarray, change: np.ndarray) -> float:
 
 @solver("interior-point", needs=(piecewise_linear, ridge_throughout))
 def interior_point(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float) -> Iterator[Iterate]:
-    """A primal-dual interior point method: losses with corners and the ridge penalty, where rows or columns are few."""
-    # A start is of no use to it: points near the sides of boxes are hard to leave.
+    """A primal-dual interior point method: piecewise linear losses and the ridge penalty, where rows or columns are few."""
+    # A start is not used: interior point methods are slow from points near the bounds.
     equations = newton_equations(problem.design, problem.penalised.l2, problem.free)
     w, z = problem.starting_point(None)
-    sides = [Side(t, low, high, z) for t, low, high in problem.loss.boxes(problem.y)]
+    terms = [BoxTerm(t, low, high, z) for t, low, high in problem.loss.boxes(problem.y)]
     passes, shrink = 0, SHRINK
     while True:
-        alpha = np.sum([side.alpha for side in sides], axis=0)
+        alpha = np.sum([term.alpha for term in terms], axis=0)
         yield Iterate(w, passes, 2 * (passes + 1) * problem.design.nnz, alpha, z=z)
-        mu = shrink * sum(side.complementarity(problem.row_weights) for side in sides) / (2 * len(sides))
-        for side in sides:
-            side.prepare(z, mu)
-        h = problem.row_weights * np.sum([1.0 / side.theta for side in sides], axis=0)
-        gradient = problem.penalty_gradient(w) - problem.adjoint(alpha + np.sum([side.pull for side in sides], axis=0))
+        mu = shrink * sum(term.complementarity(problem.row_weights) for term in terms) / (2 * len(terms))
+        for term in terms:
+            term.prepare(z, mu)
+        h = problem.row_weights * np.sum([1.0 / term.theta for term in terms], axis=0)
+        gradient = problem.penalty_gradient(w) - problem.adjoint(alpha + np.sum([term.at_fixed_z for term in terms], axis=0))
         d, taken = equations.solve(h, gradient, 0.0)
         Xd = problem.predict(d)
-        t = min(side.step(Xd) for side in sides)
+        t = min(term.step(Xd) for term in terms)
         passes += taken + 2
         if not t > SHORTEST:
             return
-        for side in sides:
-            side.move(t)
+        for term in terms:
+            term.move(t)
         w = w + t * d
         z = problem.predict(w)
         shrink = SHRINK if t > WHOLE else CAUTIOUS

@@ -1,7 +1,7 @@
 """min_w P(w), P smooth (bounds on w allowed), by SciPy's L-BFGS-B
 
 Byrd, Lu, Nocedal & Zhu, *A limited memory algorithm for bound constrained optimization*, SIAM J. Scientific Computing
-1995, in the implementation of scipy.optimize. SciPy calls back once an iteration; a thread turns that into a generator.
+1995, in the implementation of scipy.optimize. SciPy calls a function after every iteration; a thread turns these calls into a generator.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fenchel.solvers.declaration import smooth_loss, solver
 def smooth_regularizer(problem: Problem) -> str | None:
     """A differentiable regularizer, or bounds around one."""
     regularizer = getattr(problem.penalised, "penalty", problem.penalised)
-    return None if getattr(regularizer, "smooth", False) else f"a smooth regularizer, and {type(regularizer).__name__} has corners"
+    return None if getattr(regularizer, "smooth", False) else f"a smooth regularizer, and {type(regularizer).__name__} is not"
 
 
 @solver("lbfgs", needs=(smooth_loss, smooth_regularizer), structured=True)
@@ -40,7 +40,7 @@ def lbfgs(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, 
         return problem.objective(w, z), (problem.penalty_gradient(w) - v).reshape(-1)
 
     def run(callback: Callable[[np.ndarray], None]) -> None:
-        from scipy.optimize import minimize as scipy_minimize  # here, for it is a third of what importing fenchel takes
+        from scipy.optimize import minimize as scipy_minimize  # imported here because it takes a third of the time of importing fenchel
 
         w = problem.origin if start is None else start.w
         options = {"maxcor": memory, "maxiter": 10**9, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0, "maxls": 50}
@@ -53,7 +53,7 @@ def lbfgs(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, 
         return Iterate(flat.reshape(problem.shape), products, 2 * products * problem.entries, **known)
 
     yield from map(iterate, each_callback(run))
-    # SciPy stops without a callback where it finds nothing to improve: that point has a certificate too.
+    # SciPy stops without a callback where it finds no improvement, and that point needs an evaluation too.
     yield iterate(last["flat"])
 
 
@@ -68,7 +68,7 @@ def _bounds(problem: Problem) -> Any:
 
 
 def each_callback(run: Callable[[Callable[[np.ndarray], None]], None]) -> Iterator[np.ndarray]:
-    """Yield what ``run(callback)`` hands to its callback, one value at a time, the run waiting in between.
+    """Yield the values that ``run(callback)`` passes to its callback; the run waits until the next one is requested.
 
     >>> list(each_callback(lambda callback: [callback(np.array(k)) for k in range(3)]))
     [array(0), array(1), array(2)]

@@ -6,9 +6,9 @@ and every Ω that is a sum over weights (the paper's l1·‖w‖₁, the elastic
     w ← 0, z ← 0;   for t = 1, 2, …:   draw j uniformly;   g_j ← (1/m) Σ_i s_i φ'(z_i, y_i)·x_ij
                                        w_j ← s_{l1/β}(w_j − g_j/β);   z ← z + (change of w_j)·x_j
 
-with the soft threshold s, or the proximal step of whatever Ω_j is. β is each column's own bound on the second derivative, or with
+with the soft threshold s, or the proximal step of Ω_j. β is each column's own bound on the second derivative, or with
 ``beta="global"`` the paper's one for all. Theorem 1: E[P(w_T)] − P* ≤ n·Ψ(0)/(T + 1), Ψ(0) = β/2·‖w*‖² + P(0). Theorem 2: the best of
-r = ⌈log₂(1/δ)⌉ runs of T steps is within twice that with probability 1 − δ; ``restarts=r`` and ``steps=T`` do so.
+r = ⌈log₂(1/δ)⌉ runs of T steps is within twice that with probability 1 − δ; ``restarts=r`` and ``steps=T`` run this.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fenchel.problems.row_order import SAMPLING, row_order
 from fenchel.solvers._coordinate.coordinate_descent import CoordinateDescent
 from fenchel.solvers.declaration import known_smoothness, separable, solver
 
-LONG = 100  # steps per coordinate of a run that is to be followed by another
+LONG = 100  # default number of steps per coordinate in each of several runs
 
 
 @solver("scd", needs=(known_smoothness, separable))
@@ -42,8 +42,8 @@ def scd(
     """Stochastic coordinate descent: smooth losses, with any regularizer that is a sum over weights."""
     checked_choice("sampling", sampling, SAMPLING)
     checked_whole("restarts", restarts)
-    many = restarts > 1 or steps is not None
-    left = checked_whole("steps", LONG * problem.n if steps is None else steps) if many else None
+    several = restarts > 1 or steps is not None
+    left = checked_whole("steps", LONG * problem.n if steps is None else steps) if several else None
     earlier = 0
     for _ in range(restarts):
         descent = CoordinateDescent(problem, start, beta)
@@ -56,7 +56,7 @@ def scd(
 
 
 def orders(n: int, sampling: str, rng: np.random.Generator, steps: int | None = None) -> Iterator[np.ndarray]:
-    """Coordinates to step on, n at a time, without end or as many as there are steps."""
+    """Coordinates to step on, n at a time, without end or for a number of steps."""
     while steps is None or steps > 0:
         order = row_order(n, sampling, rng)[:steps]
         steps = None if steps is None else steps - len(order)

@@ -1,6 +1,6 @@
 """min_w (1/m) Σ_i s_i φ(<w, x_i>, y_i) + l1·‖w‖₁ + l2/2·‖w‖², φ smooth, on working sets of columns
 
-Most weights of a lasso solution are zero, and the dual point α = −φ'(X·w) tells which: w_j = 0 wherever |v_j| < l1 at the
+Most weights of a lasso solution are zero, and the dual point α = −φ'(X·w) shows which: w_j = 0 wherever |v_j| < l1 at the
 optimum, v = (1/m) Σ_i s_i α_i x_i. As in Massias, Gramfort & Salmon, *Celer: a fast solver for the lasso with dual
 extrapolation*, ICML 2018, and Johnson & Guestrin, *Blitz: a principled meta-algorithm for scaling sparse optimization*, ICML 2015:
 
@@ -39,7 +39,7 @@ ENOUGH = 0.1  # share of the accuracy wanted that is always enough on a working 
 SWEEPS = 5  # coordinate descent sweeps over a working set between evaluations
 
 
-@solver("working-set", needs=(known_smoothness, sparse_penalty), looks_first=True)
+@solver("working-set", needs=(known_smoothness, sparse_penalty), evaluates_start=True)
 def working_set(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, screening: bool = True
 ) -> Iterator[Iterate]:

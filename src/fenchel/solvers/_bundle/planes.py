@@ -1,13 +1,13 @@
-"""max_i a_iᵀw + b_i: planes below a convex loss, of which bundle methods make their model
+"""max_i a_iᵀw + b_i: planes below a convex loss, the model of bundle methods
 
-The first plane is 0, for losses are nowhere negative. The Gram matrix of the a_i gains a row with every plane, and all that
-is asked of the model, min_w κ/2·‖w − p‖² + max_i a_iᵀw + b_i for a curvature κ and a point p, is then a quadratic programme
-of one variable a plane (``simplex``) that never sees w: its gradient is the planes' values at the minimiser.
+The first plane is 0, because losses are never negative. The Gram matrix of the a_i gains a row with every plane. Minimising the model,
+min_w κ/2·‖w − p‖² + max_i a_iᵀw + b_i for a curvature κ and a point p, is then a quadratic programme with one variable per plane
+(:mod:`.simplex_programme`) in which w does not occur: its gradient is the planes' values at the minimiser.
 
-There may be more than one such programme, each warm-started from its own last solution, its *shares* of the planes. When there
-is no more room, a quarter of the planes leave, those out of use for longest; what a programme still has of them stays as one
-plane, their mean under its shares. That lies below the loss as they do, so every bound stays true, and the programme's own
-solution stays what it was.
+There may be several such programmes, each warm-started from its own last solution, its *shares* of the planes. When the planes are at
+their limit, a quarter of them is removed, those with no share for longest; the removed planes in which a programme still has shares are
+replaced by one plane, their mean under its shares. That plane lies below the loss as they do, so that every bound stays valid and the
+programme's solution stays feasible.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ import numpy as np
 
 from fenchel.solvers._bundle.simplex_programme import maximise
 
-FIRST = 16  # rows to begin with; there are twice as many whenever that is not enough
-LEAVE = 4  # one of so many planes leaves when there is no more room
+FIRST = 16  # planes that the first arrays have room for; the room doubles whenever it is full
+REMOVED = 4  # one in so many planes is removed when the limit is reached
 
 
 class Minimum(NamedTuple):
     """The minimiser of a model, the planes' values there, and a lower bound on the minimum from its dual."""
 
     w: np.ndarray
-    heights: np.ndarray
+    plane_values: np.ndarray
     value: float
 
 
 class Planes:
-    """At most ``most`` planes in n dimensions, with the shares that so many programmes have of them.
+    """At most ``most`` planes in n dimensions, and the shares that each programme has in them.
 
     >>> planes = Planes(2, most=10)
     >>> planes.add(np.array([-1.0, 0.0]), 1.0)
@@ -42,7 +42,7 @@ class Planes:
 
     def __init__(self, n: int, most: int, programmes: int = 1, state: Mapping[str, Any] | None = None) -> None:
         self.most = most
-        self.condensed = False  #: whether the last plane made others leave
+        self.condensed = False  #: whether the last addition removed planes
         if state is not None:
             self.count, self.now = len(state["b"]), state["now"]
             self._A, self._b, self._G, self._shares, self._used = (state[k].copy() for k in ("planes", "b", "gram", "shares", "used"))
@@ -54,7 +54,7 @@ class Planes:
 
     @property
     def a(self) -> np.ndarray:
-        """The slopes, a row each."""
+        """The subgradients, one in each row."""
         return self._A[: self.count]
 
     @property
@@ -64,7 +64,7 @@ class Planes:
 
     @property
     def state(self) -> dict[str, Any]:
-        """What another run needs to go on with the same planes."""
+        """The state from which another run continues with the same planes."""
         t = self.count
         return {
             "planes": self.a,
@@ -75,29 +75,29 @@ class Planes:
             "now": self.now,
         }
 
-    def heights(self, w: np.ndarray) -> np.ndarray:
+    def values(self, w: np.ndarray) -> np.ndarray:
         """The planes' values at w."""
         return self.a @ w + self.b
 
-    def follow(self, heights: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """The values at w of the planes as they are now, from those before the last plane came."""
-        return self.heights(w) if self.condensed else np.append(heights, self._A[self.count - 1] @ w + self._b[self.count - 1])
+    def extended(self, values: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """The planes' values at w, from their values before the last plane was added."""
+        return self.values(w) if self.condensed else np.append(values, self._A[self.count - 1] @ w + self._b[self.count - 1])
 
     def add(self, a: np.ndarray, b: float) -> None:
-        """One more plane."""
+        """Add the plane aᵀw + b."""
         self.condensed = self.count >= self.most
         if self.condensed:
             self._condense()
         self.now += 1
         self._append(a, b)
 
-    def minimise(self, programme: int, curvature: float, p: np.ndarray, heights: np.ndarray, tolerance: float = 0.0) -> Minimum:
+    def minimise(self, programme: int, curvature: float, p: np.ndarray, values: np.ndarray, tolerance: float = 0.0) -> Minimum:
         """min_w κ/2·‖w − p‖² + max_i a_iᵀw + b_i, given the planes' values at p."""
         x = self._shares[programme, : self.count]
-        at_minimum = maximise(self._G, heights, curvature, x, tolerance)
+        at_minimum = maximise(self._G, values, curvature, x, tolerance)
         self._used[: self.count][x > 0.0] = self.now
-        slope = x @ self.a
-        return Minimum(p - slope / curvature, at_minimum, float(x @ heights - slope @ slope / (2.0 * curvature)))
+        mean = x @ self.a
+        return Minimum(p - mean / curvature, at_minimum, float(x @ values - mean @ mean / (2.0 * curvature)))
 
     def _append(self, a: np.ndarray, b: float) -> None:
         t = self.count
@@ -113,11 +113,11 @@ class Planes:
         self._G, self._shares = np.pad(self._G, (more, more)), np.pad(self._shares, ((0, 0), more))
 
     def _condense(self) -> None:
-        """Make room: those out of use for longest leave, then those with the smallest shares; never the plane 0."""
+        """Remove the planes with no share for longest, then those with the smallest shares; never the plane 0."""
         order = 1 + np.lexsort((self._shares[:, 1 : self.count].max(axis=0), self._used[1 : self.count]))
-        leave, stay = order[: len(order) // LEAVE], np.append(0, order[len(order) // LEAVE :])
-        means = [(k, x.sum(), x @ self._A[leave], x @ self._b[leave]) for k, x in enumerate(self._shares[:, leave]) if x.any()]
-        # In new arrays, for an earlier iterate still looks at the old ones.
+        removed, stay = order[: len(order) // REMOVED], np.append(0, order[len(order) // REMOVED :])
+        means = [(k, x.sum(), x @ self._A[removed], x @ self._b[removed]) for k, x in enumerate(self._shares[:, removed]) if x.any()]
+        # In new arrays, because an earlier iterate refers to the old ones.
         self._A, self._b, self._used, self._shares = self._A[stay], self._b[stay], self._used[stay], self._shares[:, stay]
         self._G = self._G[np.ix_(stay, stay)]
         self.count = len(stay)

@@ -1,10 +1,10 @@
 """max over x ≥ 0, Σx = 1 of <h, x> − <x, Gx>/(2κ): the dual of a model made of planes
 
 A primal active set method with warm start. On its support S the optimum solves G_S x = κ(h_S − ν·1), Σx = 1; a Cholesky
-factor of G_S + ρ·11ᵀ (the same programme, for Σx is fixed, and regular wherever the planes of S are affinely independent)
-gives the step towards it, and gains or loses a row as planes join or leave. Steps start from a gradient that is computed
-anew, so that rounding in the factor is corrected by the next one: weak curvature κ makes these programmes as ill-conditioned
-as they come, and first-order methods crawl on them.
+factor of G_S + ρ·11ᵀ (the same programme, because Σx is fixed, and regular wherever the planes of S are affinely independent)
+gives the step towards it, and gains or loses a row as planes enter or leave S. Every step starts from a gradient that is computed
+again, so that it corrects the rounding errors of the one before: a small curvature κ makes these programmes very ill-conditioned,
+and first-order methods converge very slowly on them.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy as np
 
 from fenchel.core.compiled import compiled, kernel
 
-DEPENDENT = 1e-12  # of a plane's squared norm: what is left of it beside the others is rounding
-PLANE_ERROR = 1e-16  # of what planes' values are computed from
-PIVOTS = 20  # times as many as there are planes: more than any programme has needed
-REFINEMENTS = 3  # further steps on the same support while only rounding keeps it from being optimal
+DEPENDENT = 1e-12  # relative to a plane's squared norm: a smaller distance from the span of the others is rounding
+PLANE_ERROR = 1e-16  # relative to the numbers that planes' values are computed from: their rounding errors
+PIVOTS = 20  # most steps for each plane: more than any programme has needed
+REFINEMENTS = 3  # further steps on a support that is optimal up to rounding
 
 
 def maximise(G: np.ndarray, h: np.ndarray, curvature: float, x: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
     """Improve x, a point of the simplex, to within ``tolerance`` (or rounding) of the maximum; the gradient h − Gx/κ there.
 
-    G may be larger than x is long: its first rows and columns count. The largest entry of the gradient less its mean under x
-    is how far x may still be from the maximum.
+    G may be larger than x is long: only its first rows and columns are used. The largest entry of the gradient minus its mean under
+    x bounds the distance of the value from the maximum.
 
     >>> x = np.array([1.0, 0.0])
     >>> maximise(np.array([[1.0, 0.0], [0.0, 3.0]]), np.zeros(2), 1.0, x).round(12).tolist(), x.round(12).tolist()
@@ -70,7 +70,7 @@ def largest_diagonal(G, t):
 
 @compiled
 def highest(g, inside):
-    """The largest entry, the largest outside S and its place."""
+    """The largest entry, the largest entry outside S and its index."""
     top, best, j = -math.inf, -math.inf, -1
     for i in range(g.shape[0]):
         top = max(top, g[i])
@@ -93,7 +93,7 @@ def gradient(G, h, curvature, x, S, s, g):
 
 @compiled
 def factorise(G, rho, L, S, x, inside, l):
-    """The factor of the support of x; planes that depend on others before them lose their share."""
+    """The factor of the support of x; planes that depend on earlier ones get the share 0."""
     s, total = 0, 0.0
     for i in range(x.shape[0]):
         if x[i] > 0.0:
@@ -111,7 +111,7 @@ def factorise(G, rho, L, S, x, inside, l):
 
 @compiled
 def bordered(G, rho, L, S, s, j, l):
-    """L·l = the column of j; what is left of j's square norm beside S, 0 where that is rounding."""
+    """Solve L·l = the column of j; the squared distance of j from the span of S, 0 where that is rounding."""
     square = G[j, j] + rho
     left = square
     for a in range(s):
@@ -134,7 +134,7 @@ def append(L, S, s, inside, l, left, j):
 
 @compiled
 def remove(L, S, s, inside, k):
-    """Take the k-th of S out of the factor, by rotations."""
+    """Remove the k-th of S from the factor, by rotations."""
     inside[S[k]] = False
     for a in range(k, s - 1):
         S[a] = S[a + 1]
@@ -152,7 +152,7 @@ def remove(L, S, s, inside, k):
 
 @compiled
 def backward(L, s, y):
-    """Lᵀ·y = y, in place."""
+    """Solve Lᵀ·y = y, in place."""
     for a in range(s - 1, -1, -1):
         y[a] /= L[a, a]
         v = y[a]
@@ -186,7 +186,7 @@ def step(L, S, s, x, inside, g, curvature):
 
 @compiled
 def move_support(L, S, s, x, inside, p, longest):
-    """x_S += θp, θ ≤ longest as large as x ≥ 0 allows; what becomes 0 leaves S."""
+    """x_S += θp, θ ≤ longest as large as x ≥ 0 allows; a share that becomes 0 leaves S."""
     theta, leaves = longest, -1
     for a in range(s):
         if p[a] < 0.0 and x[S[a]] < -theta * p[a]:
@@ -203,7 +203,7 @@ def move_support(L, S, s, x, inside, p, longest):
 
 @compiled
 def join(G, rho, L, S, s, x, inside, l, j):
-    """Take plane j into S; where it depends on S, along the direction without curvature until another has left."""
+    """Add plane j to S; where it depends on S, move along the direction without curvature until another plane has left."""
     left = bordered(G, rho, L, S, s, j, l)
     while left <= 0.0:
         backward(L, s, l)

@@ -1,9 +1,10 @@
-"""Methods that change one weight at a time: what the coordinate solvers share.
+"""Methods that change one weight at a time: the parts that the coordinate solvers share
 
-descent    steps on the loss as it is, one column each: scd, cyclic-cd, gcd
-quadratic  the quadratic model of a loss under l1·‖w‖₁ + l2/2·‖w‖², column by column
-newton     the same model on dense columns, by its Gram matrix or by its rows
-gram       Gram matrices of some columns
-columns    products with some columns, and what they read
-reduction  least squares on many rows as least squares on few
+coordinate_descent  steps on the loss itself, one column each, with derivatives and feature_weights: scd, cyclic-cd, gcd
+proximal_newton     a Newton step on some columns under l1·‖w‖₁ + l2/2·‖w‖², with its line_search: working-set
+quadratic_model     the quadratic model of a loss, minimised column by column, and on its support by support_minimum
+dense_model         the same model on dense columns, by its Gram matrix or by its rows
+gram_matrix         Gram matrices of some columns
+column_products     products with some columns, and how many entries they read
+reduction           a quadratic loss on many rows as least squares on few
 """

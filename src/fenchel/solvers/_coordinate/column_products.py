@@ -1,4 +1,4 @@
-"""Products with some of the columns of X, and what they cost in entries read."""
+"""Products with some of the columns of X, and how many entries they read"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def column_dots(columns, a, which, out, first, last):
 
 @kernel
 def column_dots_and_squares(columns, a, h, which, out, squares, first, last):
-    """Both at once, for a column that has just been read is still in the cache."""
+    """Both at once, because a column that has just been read is still in the cache."""
     for k in range(first, last):
         out[k] = columns.dot(which[k], a)
         squares[k] = columns.square(which[k], h)
@@ -43,19 +43,19 @@ def column_squares(columns, h, which, out):
 
 
 class ColumnProducts:
-    """The columns of a design, and how many of their entries have been read; ``stored`` leaves the constant feature out."""
+    """The columns of a design, and how many of their entries have been read; without the constant feature if ``stored``."""
 
     def __init__(self, design: Design, stored: bool) -> None:
         self.columns = design.stored_columns if stored else design.columns
         self.m, self.n, self.threads = design.m, design.width, design.threads
-        self.values: Any = getattr(self.columns, "values", None)  #: one column a row, where X is dense
+        self.values: Any = getattr(self.columns, "values", None)  #: the columns as rows of an array, where X is dense
         self.accesses = 0
         inner = design.stored_columns
         counts = np.diff(inner.indptr) if hasattr(inner, "indptr") else np.full(self.n, self.m)
-        self.counts = np.append(counts, self.m)  # the constant feature's last, if there is one
+        self.counts = np.append(counts, self.m)  # the last is that of the constant feature, if there is one
 
     def entries(self, which: np.ndarray) -> int:
-        """How many there are in some columns."""
+        """The number of entries of some columns."""
         return int(self.counts[which].sum())
 
     def dots(self, which: np.ndarray, a: np.ndarray) -> np.ndarray:
@@ -71,13 +71,13 @@ class ColumnProducts:
         return out, squares
 
     def _in_ranges(self, which: np.ndarray, *job: Any) -> None:
-        """Call a kernel on ranges of the columns, one a thread, with about as many entries each."""
+        """Call a kernel on one range of the columns for each thread, with about as many entries each."""
         total = np.cumsum(self.counts[which])
         entries = int(total[-1]) if len(total) else 0
         self.accesses += entries
-        marks_in_entries = np.linspace(0, entries, (self.threads if entries >= PARALLEL_FROM else 1) + 1)[1:-1]
-        marks = [0, *np.searchsorted(total, marks_in_entries).tolist(), len(which)]
-        in_parallel([(*job, first, last) for first, last in itertools.pairwise(marks)])
+        positions = np.linspace(0, entries, (self.threads if entries >= PARALLEL_FROM else 1) + 1)[1:-1]
+        bounds = [0, *np.searchsorted(total, positions).tolist(), len(which)]
+        in_parallel([(*job, first, last) for first, last in itertools.pairwise(bounds)])
 
     def squares(self, which: np.ndarray, h: np.ndarray) -> np.ndarray:
         """Σ_i h_i x_ij² of some columns."""
@@ -92,7 +92,7 @@ class ColumnProducts:
         self.accesses += self.entries(which[change != 0.0])
 
     def filled_in(self, which: np.ndarray) -> np.ndarray:
-        """Some columns as an array, one a row; of few rows even sparse ones are small."""
+        """Some columns as the rows of an array; for X with few rows, so that the array is small even where X is sparse."""
         self.accesses += self.entries(which)
         if self.values is not None:
             return np.asarray(self.values[which], dtype=np.float64)

@@ -1,10 +1,10 @@
-"""The quadratic model of :mod:`fenchel.solvers._coordinate.quadratic_model` on dense columns, where second derivatives are cheap
+"""The quadratic model of :mod:`fenchel.solvers._coordinate.quadratic_model` on dense columns, where second derivatives cost little
 
 ``minimise_by_gram``  many rows: coordinate sweeps and Newton steps on G = Xᵀ·diag(h)·X, whose cost does not depend on the rows.
 ``minimise_by_rows``  fewer rows than columns: Li, Sun & Toh, *A highly efficient semismooth Newton augmented Lagrangian method for
                       solving lasso problems*, SIAM J. Optimization 2018. Proximal steps of growing length σ on w, each
-                      solved in its dual variable ξ, one number a row, by Newton's method on a smooth function: it
-                      decides over all weights at once, where columns outnumber the rows and many supports are as good.
+                      solved in its dual variable ξ, one number for each row, by Newton's method on a smooth function: it
+                      determines all weights at once, which pays where columns outnumber the rows and many supports are nearly optimal.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from fenchel.core.compiled import kernel
 from fenchel.core.numeric import TINY, soft_threshold
 
 SWEEPS = 3  # coordinate sweeps between two Newton steps
-PROXIMAL = 1e-2  # what is added to the diagonal of a Newton step, relative to its largest entry: columns may be dependent
-FIRST_STEP, LONGER = 10.0, 5.0  # σ to begin with, in units of a column's curvature, and by how much it grows
-LONGEST = 12  # how often: longer steps are lost in rounding
-STEEP, ALLOWANCE = 1e-4, 1e-14  # what a step has to keep of the decrease its slope promises, and rounding
-MOST_NEWTON = 30  # for one proximal step
-INEXACT = 1e-2  # of ‖ξ‖: what is left of the equation for ξ, less as Newton steps add up
+PROXIMAL = 1e-2  # added to the diagonal of the Newton equations, relative to its largest entry, because columns may be dependent
+FIRST_STEP, GROWTH = 10.0, 5.0  # the first σ, in units of the inverse of a column's mean curvature, and its factor after each step
+MOST_PROXIMAL = 12  # most proximal steps: the σ of further ones would be so large that rounding prevails
+SUFFICIENT, ROUNDING = 1e-4, 1e-14  # share of the directional derivative that a step must decrease by, and rounding relative to the value
+MOST_NEWTON = 30  # most Newton steps for one proximal step
+INEXACT = 1e-2  # relative to ‖ξ‖: largest residual of the equation for ξ, divided by the number of Newton steps so far
 
 
 @kernel
 def sweeps_by_gram(G, l1, l2, w, g, target, most):
-    """Coordinate sweeps with the gradient kept: g ← g + (change of w_k)·G_k; an estimate of the gap before the last."""
+    """Coordinate sweeps that update the gradient, g ← g + (change of w_k)·G_k; an estimate of the gap before the last sweep."""
     gap = 0.0
     for _ in range(most):
         violation, size = 0.0, 0.0
@@ -48,7 +48,7 @@ def sweeps_by_gram(G, l1, l2, w, g, target, most):
 
 
 def minimise_by_gram(G: np.ndarray, l1: float, l2: float, w: np.ndarray, g: np.ndarray, target: float, most: int) -> None:
-    """The minimiser on the working set: w and its gradient g, changed in place, until the gap of the model is about the target."""
+    """Minimise the model until its gap is about the target; w and its gradient g are changed in place."""
     for _ in range(most):
         if sweeps_by_gram(G, l1, l2, w, g, target, SWEEPS) <= target:
             return
@@ -56,7 +56,7 @@ def minimise_by_gram(G: np.ndarray, l1: float, l2: float, w: np.ndarray, g: np.n
 
 
 def newton_step(G: np.ndarray, l1: float, l2: float, w: np.ndarray, g: np.ndarray) -> None:
-    """Towards the minimum over the non-zero weights with the signs they have; weights that would change theirs end as zero."""
+    """A step towards the minimum over the non-zero weights with fixed signs; weights that would change their sign become zero."""
     S = np.flatnonzero(w)
     if not S.size:
         return
@@ -65,15 +65,15 @@ def newton_step(G: np.ndarray, l1: float, l2: float, w: np.ndarray, g: np.ndarra
     H = rows[:, S]
     diagonal = np.arange(len(S))
     H[diagonal, diagonal] += l2 + PROXIMAL * H.diagonal().max()
-    slopes = g[S] + l1 * np.sign(x) + l2 * x
-    _, step, info = lapack.dposv(H, -slopes, overwrite_a=1, lower=1)
+    derivative = g[S] + l1 * np.sign(x) + l2 * x
+    _, step, info = lapack.dposv(H, -derivative, overwrite_a=1, lower=1)
     if info != 0:
         return
     crossing = (x + step) * x <= 0.0
     change = np.where(crossing, -x, step)
     image = change @ rows
-    slope = slopes @ change
-    if slope >= 0.0:  # what is set to zero raises the model: only as far as the first that changes its sign
+    slope = derivative @ change
+    if slope >= 0.0:  # setting weights to zero raises the model: go only as far as the first change of sign
         ratios = np.where(crossing, -x / np.where(crossing, step, 1.0), np.inf)
         first = int(ratios.argmin())
         change = ratios[first] * step
@@ -81,8 +81,8 @@ def newton_step(G: np.ndarray, l1: float, l2: float, w: np.ndarray, g: np.ndarra
         image = change @ rows
         t = 1.0
     else:
-        curved = change @ image[S] + l2 * change @ change
-        t = min(1.0, -slope / curved) if curved > 0.0 else 1.0
+        curvature = change @ image[S] + l2 * change @ change
+        t = min(1.0, -slope / curvature) if curvature > 0.0 else 1.0
     w[S] = x + t * change
     g += t * image
 
@@ -93,7 +93,7 @@ def minimise_by_rows(
     """The w that minimises ½‖wB − b‖² + l1·‖w‖₁ + l2/2·‖w‖², to about the target; ``xi`` is wB − b, or near it."""
     sigma = FIRST_STEP / max(float(np.einsum("ij,ij->i", B, B).mean()), TINY)
     steps, best, least = 0, w, np.inf
-    for _ in range(LONGEST):
+    for _ in range(MOST_PROXIMAL):
         w, xi, taken = _proximal_step(B, b, l1, l2, w, xi, sigma, INEXACT / (1.0 + steps))
         g = B @ xi + l2 * w
         violation = np.where(w != 0.0, np.abs(g + l1 * np.sign(w)), np.maximum(np.abs(g) - l1, 0.0)).max()
@@ -102,7 +102,7 @@ def minimise_by_rows(
         steps += taken
         if gap <= target or steps >= most:
             break
-        sigma *= LONGER
+        sigma *= GROWTH
     return best
 
 
@@ -135,7 +135,7 @@ def _proximal_step(
         now, slope, t = value(xi, x, w), float(F @ d), 1.0
         while True:
             tried = prox(x - t * Bd)
-            if t < TINY or value(xi + t * d, x - t * Bd, tried) <= now + STEEP * t * slope + ALLOWANCE * abs(now):
+            if t < TINY or value(xi + t * d, x - t * Bd, tried) <= now + SUFFICIENT * t * slope + ROUNDING * abs(now):
                 break
             t *= 0.5
         xi, x, w = xi + t * d, x - t * Bd, tried
@@ -143,7 +143,7 @@ def _proximal_step(
 
 
 def _newton_direction(A: np.ndarray, c: float, F: np.ndarray) -> np.ndarray:
-    """−(I + c·AᵀA)⁻¹F, by the smaller of the two systems that give it."""
+    """−(I + c·AᵀA)⁻¹F, from the smaller of two equivalent systems."""
     few = len(A) < len(F)
     H = c * (A @ A.T if few else A.T @ A)
     H[np.diag_indices_from(H)] += 1.0

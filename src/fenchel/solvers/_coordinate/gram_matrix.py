@@ -43,11 +43,11 @@ def gram(columns: np.ndarray, left: np.ndarray, right: np.ndarray | None, h: np.
         parts[first] = total
 
     in_parallel([(part, a, min(a + rows_per_thread, m)) for a in range(0, m, rows_per_thread)])
-    return sum((parts[first] for first in sorted(parts)[1:]), start=parts[0])  # in their order, for sums depend on it
+    return sum((parts[first] for first in sorted(parts)[1:]), start=parts[0])  # in a fixed order, because rounding depends on it
 
 
 def evenly_spread(m: int, count: int) -> np.ndarray:
-    """About ``count`` of m rows, in blocks of neighbours at even distances.
+    """About ``count`` of m rows, in blocks of consecutive rows at even distances.
 
     >>> evenly_spread(1000, 128)[[0, 63, 64]].tolist()
     [0, 63, 936]
@@ -79,23 +79,23 @@ class Products:
 
     def __init__(self, columns: np.ndarray, threads: int) -> None:
         self.columns, self.threads, self.lock = columns, threads, threading.Lock()
-        self.forget()
+        self.discard()
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """Discard all products."""
         self.place = np.full(len(self.columns), -1)
         self.known = np.zeros(0, dtype=np.int64)
         self.G = np.zeros((0, 0))
 
     def missing(self, W: np.ndarray) -> int:
-        """How many of these columns have not been multiplied yet."""
+        """How many of these columns have no products yet."""
         return int((self.place[W] < 0).sum())
 
     def of(self, W: np.ndarray, h: np.ndarray) -> np.ndarray:
         """Σ_i h_i x_ij x_ik for j and k in W."""
         with self.lock:
             if len(self.known) + self.missing(W) > 2 * LARGEST_GRAM:
-                self.forget()
+                self.discard()
             new = W[self.place[W] < 0]
             if new.size:
                 columns, threads = self.columns, self.threads

@@ -51,7 +51,7 @@ class LineSearch:
             return self.problem.mean_loss(point.z + t * Xd) + self._penalty(w + t * change)
 
         best, least = self._search(value, point.objective, slope)
-        self._judge(best, point.objective - least, slope)
+        self._assess(best, point.objective - least, slope)
         return best
 
     def _penalty(self, w: np.ndarray) -> float:
@@ -71,7 +71,7 @@ class LineSearch:
             t = min(0.6 * t, max(0.1 * t, -0.5 * slope * t * t / max(value - objective - slope * t, TINY)))
         return best, least
 
-    def _judge(self, t: float, decrease: float, slope: float) -> None:
+    def _assess(self, t: float, decrease: float, slope: float) -> None:
         """Set the effort and the floor of the next model."""
         self.trusted = t == 1.0 and decrease >= -TRUSTED * slope
         self.sweeps = min(2 * self.sweeps, MOST_SWEEPS) if self.trusted else FIRST_SWEEPS

@@ -3,7 +3,7 @@
     H·(x − w) = −(g_S + l2·w_S + l1·sign(w_S)),     H = X_Sᵀ·diag(h)·X_S + l2·I,  preconditioned by the diagonal of H
 
 X is centred by the means x̄ where there is an unpenalised intercept. Where weights would change their sign on the way from w to x, the
-better of two points is taken: the one at which the first weight becomes zero, or the minimum on the line towards x with all weights
+better of two points is used: the one at which the first weight becomes zero, or the minimum on the line towards x with all weights
 that would change their sign set to zero.
 """
 
@@ -22,7 +22,7 @@ class ConjugateGradients(NamedTuple):
     """Buffers; entry a of the first four belongs to the column S[a] of the model, and entry k of x to its column k."""
 
     derivative: np.ndarray  # of the model with fixed signs, at w
-    r: np.ndarray  # what is left of the equations
+    r: np.ndarray  # the residual of the equations
     p: np.ndarray  # the search direction
     Hp: np.ndarray
     x: np.ndarray
