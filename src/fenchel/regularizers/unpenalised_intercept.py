@@ -21,7 +21,7 @@ class UnpenalisedIntercept(NamedTuple):
 
     penalty: Any
     first: int
-    pull: float = 0.0  # c of a quadratic term c/2·w² on the intercept, for solvers that add curvature to all weights
+    intercept_l2: float = 0.0  # c of a quadratic term c/2·w² on the intercept, for solvers that add curvature to all weights
 
     @property
     def internal(self):
@@ -46,27 +46,27 @@ class UnpenalisedIntercept(NamedTuple):
             )
 
     def term(self, w, j):
-        return self.penalty.term(w, j) if j < self.first else 0.5 * self.pull * w * w
+        return self.penalty.term(w, j) if j < self.first else 0.5 * self.intercept_l2 * w * w
 
     def conjugate_term(self, v, j):
         if j < self.first:
             return self.penalty.conjugate_term(v, j)
         # Without the quadratic term, <v, w> is bounded only where v = 0, which Problem ensures up to rounding.
-        return 0.5 * v * v / self.pull if self.pull > 0.0 else 0.0
+        return 0.5 * v * v / self.intercept_l2 if self.intercept_l2 > 0.0 else 0.0
 
     def link(self, v, j):
         if j < self.first:
             return self.penalty.link(v, j)
-        return v / self.pull if self.pull > 0.0 else (0.0 if v == 0.0 else math.copysign(math.inf, v))
+        return v / self.intercept_l2 if self.intercept_l2 > 0.0 else (0.0 if v == 0.0 else math.copysign(math.inf, v))
 
     def prox(self, x, step, j):
-        return self.penalty.prox(x, step, j) if j < self.first else x / (1.0 + step * self.pull)
+        return self.penalty.prox(x, step, j) if j < self.first else x / (1.0 + step * self.intercept_l2)
 
     def derivative(self, w, j):
-        return self.penalty.derivative(w, j) if j < self.first else self.pull * w
+        return self.penalty.derivative(w, j) if j < self.first else self.intercept_l2 * w
 
     def strong_convexity(self):
-        return min(self.penalty.strong_convexity(), self.pull)
+        return min(self.penalty.strong_convexity(), self.intercept_l2)
 
     def domain_scale(self, v):
         """The largest c for which Ω*(cv) is finite; v is 0 at the intercept."""
@@ -81,11 +81,11 @@ class UnpenalisedIntercept(NamedTuple):
         return UnpenalisedIntercept(self.penalty.within(objective), self.first)
 
     def with_l2(self, extra):
-        return UnpenalisedIntercept(self.penalty.with_l2(extra), self.first, self.pull + extra)
+        return UnpenalisedIntercept(self.penalty.with_l2(extra), self.first, self.intercept_l2 + extra)
 
     def with_l2_on_free(self):
         """The same plus a quadratic term on the intercept, as strongly convex as the penalty is."""
         return UnpenalisedIntercept(self.penalty, self.first, self.penalty.strong_convexity())
 
     def times(self, c):
-        return UnpenalisedIntercept(self.penalty.times(c), self.first, c * self.pull)
+        return UnpenalisedIntercept(self.penalty.times(c), self.first, c * self.intercept_l2)

@@ -50,7 +50,7 @@ def sdca(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, a
     problem = with_dual_step(problem)
     alpha = start_alpha(problem, start)
     centred = problem.replace(regularizer=problem.regularizer.with_l2_on_free()) if problem.free else problem
-    strength, intercept = (centred.regularizer.pull, slice(centred.regularizer.first, None)) if problem.free else (0.0, slice(0, 0))
+    strength, intercept = (centred.regularizer.intercept_l2, slice(centred.regularizer.first, None)) if problem.free else (0.0, slice(0, 0))
     centre = (problem.origin if start is None else start.w).reshape(-1)[intercept].copy()
     v = problem.adjoint(alpha).reshape(-1)
     v[intercept] += strength * centre
