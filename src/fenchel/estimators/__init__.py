@@ -49,13 +49,7 @@ Estimator: TypeAlias = (
     | StructuredSVM
     | Tagger
 )
-STRUCTURED = (
-    "ConditionalRandomField",
-    "Ranker",
-    "RnaFolder",
-    "StructuredSVM",
-    "Tagger",
-)  # X need not be a matrix of examples
+STRUCTURED = ("ConditionalRandomField", "Ranker", "RnaFolder", "StructuredSVM", "Tagger")  # X need not be a matrix of examples
 
 __all__ = [
     "ConditionalRandomField",

@@ -59,10 +59,7 @@ class Formulation(NamedTuple):
 class LinearEstimator(CallbackSupportMixin, Certified):
     """The base of linear classifiers and regressors. After ``fit``: ``coef_``, ``intercept_`` and the certificate of :class:`Certified`."""
 
-    transient = (
-        "_online_results",
-        "_outputs",
-    )  # needed by ``fit`` and ``partial_fit`` but not for predictions: not saved
+    transient = ("_online_results", "_outputs")  # needed by ``fit`` and ``partial_fit`` but not for predictions: not saved
 
     coef_: Any  #: an array, or a sparse matrix after ``sparsify``
     intercept_: float | np.ndarray

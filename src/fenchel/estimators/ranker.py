@@ -24,7 +24,7 @@ from fenchel.structured.ranking import Ranking, ndcg, normalized, pairwise
 from fenchel.structured.ranking.documents import grouped, informative_queries
 
 NDCG, PAIRWISE = "ndcg", "pairwise-"
-MANY = 1000  # more documents than this are unlikely to belong to one query, and cause a warning
+MANY = 1000  # this many documents are unlikely to belong to one query, and cause a warning
 DEFAULT_STRENGTHS = {
     NDCG: 0.1,
     "pairwise-hinge": 1e-3,
