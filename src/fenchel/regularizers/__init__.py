@@ -52,7 +52,7 @@ def regularizers() -> Mapping[str, Any]:
     >>> sorted(regularizers())
     ['box', 'entropy', 'l1', 'l1-l2', 'l2', 'squared-lp']
     """
-    return members(sys.modules[__name__], lambda x: inspect.isclass(x) and hasattr(x, "separable"))
+    return members(sys.modules[__name__], lambda x: inspect.isclass(x) and hasattr(x, "_fields") and hasattr(x, "separable"))
 
 
 def __dir__() -> list[str]:
