@@ -88,8 +88,6 @@ class Objective:
         (negative_vector_derivatives if self.vector_valued else negative_derivatives)(self.loss, z, y, out)
         return out
 
-    slopes = negative_derivatives  # the former name, still used by the online solvers
-
     def penalty(self, w: np.ndarray) -> float:
         """Ω(w)"""
         flat = np.ascontiguousarray(w).reshape(-1)

@@ -139,10 +139,6 @@ def has_bounded_derivatives(problem: Problem) -> bool:
     return hasattr(problem.loss, "lipschitz") or (bounded is not None and bool(bounded()))
 
 
-# The former names, still used by the online solvers.
-bounded_slopes, has_bounded_slopes = bounded_derivatives, has_bounded_derivatives
-
-
 def ridge(problem: Problem) -> str | None:
     """Ω(w) = λ/2·‖w‖²."""
     if problem.free:
