@@ -139,11 +139,11 @@ def test_an_unpenalised_intercept_needs_balanced_dual_points_and_a_separable_pen
     y = labels_for("binary", score)
     problem = fl.Problem(X, y, fl.Logistic(), fl.L1(0.05), intercept="free")
     alpha = np.where(y > 0, 0.3, -0.1)
-    assert problem.dual_objective(alpha) == -np.inf, "Σα = 0 is asked of a dual point"
+    assert problem.dual_objective(alpha) == -np.inf, "a dual point needs Σα = 0"
     assert -np.inf < problem.lower_bound(alpha) <= fl.minimize(problem, tol=1e-8).objective
     with pytest.raises(ValueError, match="an intercept that is penalised, such as intercept=10"):
         fl.minimize(problem.replace(regularizer=fl.L2(0.1)), "pgs")
-    with pytest.raises(ValueError, match="needs a penalty that is a sum over weights, and SquaredLp is not"):
+    with pytest.raises(ValueError, match="needs a separable penalty, and SquaredLp is not separable"):
         fl.Problem(X, y, fl.Logistic(), fl.SquaredLp(0.1, p=1.5), intercept="free")
     with pytest.raises(ValueError, match='or "free"'):
         fl.Problem(X, y, fl.Logistic(), fl.L1(0.1), intercept="fre")
