@@ -19,7 +19,7 @@ import scipy.sparse as sp
 import fenchel as fl
 from fenchel import compiled
 from fenchel.core.compiled import JIT, kernel
-from fenchel.problems.problem import sum_losses
+from fenchel.problems.sums import sum_losses
 from tests.data import data
 
 ROOT = Path(__file__).parents[2]

@@ -14,8 +14,8 @@ def record(**fields: float) -> Any:
 
     >>> state = record(t=0.0, scale=1.0)
     >>> state.t += 1.0
-    >>> state.t, state.copy().scale
-    (1.0, 1.0)
+    >>> print(state.t, state.copy().scale)
+    1.0 1.0
     """
     made = np.zeros(1, dtype=[(name, np.float64) for name in fields]).view(np.recarray)[0]
     for name, value in fields.items():
