@@ -137,18 +137,18 @@ class Design:
         return out
 
     def _transposed_blocks(self, rows: np.ndarray) -> np.ndarray:
-        """Xᵀ·a for several outputs of a dense matrix."""
+        """Xᵀ·a for several outputs of a dense matrix, as (aᵀ·X)ᵀ: for few outputs BLAS needs half to all of the time of Xᵀ·a."""
         bounds = self.ranges(self.stored_rows, self.m)
-        parts = [np.zeros((self.width, rows.shape[1])) for _ in bounds]
+        parts = [np.zeros((rows.shape[1], self.width)) for _ in bounds]
 
         def add(first: int, last: int, total: np.ndarray) -> None:
             for a in range(first, last, BLOCK):
                 b = min(a + BLOCK, last)
-                total += self.storage[a:b].astype(np.float64, copy=False).T @ rows[a:b]
+                total += rows[a:b].T @ self.storage[a:b].astype(np.float64, copy=False)
 
         with one_thread:
             in_parallel([(add, a, b, part) for (a, b), part in zip(bounds, parts, strict=True)])
-        return sum(parts[1:], start=parts[0])
+        return np.ascontiguousarray(sum(parts[1:], start=parts[0]).T)
 
     def _product(self, operand: np.ndarray, forward: bool, size: int) -> np.ndarray:
         vectors, count = self.contiguous

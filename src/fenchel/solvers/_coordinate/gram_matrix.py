@@ -32,14 +32,11 @@ def gram(columns: np.ndarray, left: np.ndarray, right: np.ndarray | None, h: np.
         total = np.zeros((size, size if right is None else len(right)))
         for a in range(first, last, BLOCK):
             b = min(a + BLOCK, last)
-            A = np.full((size, b - a), constant)
-            A[: len(left)] = columns[left, a:b]
-            if right is None:
-                A *= np.sqrt(h[a:b])
-                total += A @ A.T
-            else:
-                A *= h[a:b]
-                total += A @ columns[right, a:b].T
+            weights = np.sqrt(h[a:b]) if right is None else h[a:b]
+            A = np.empty((size, b - a))
+            np.multiply(columns[left, a:b], weights, out=A[: len(left)])
+            A[len(left) :] = constant * weights
+            total += A @ (A.T if right is None else columns[right, a:b].T)
         parts[first] = total
 
     in_parallel([(part, a, min(a + rows_per_thread, m)) for a in range(0, m, rows_per_thread)])
