@@ -27,11 +27,9 @@ RARE_LAYOUTS = [pytest.param(name, marks=pytest.mark.slow) for name in ("fortran
 QUICK = {"hinge", "logistic", "squared", "softmax"}
 # One loop runs every loss, as pgs shows; the others differ in the update rule alone, so a few losses suffice to test it.
 SAME_LOOP = {"pegasos", "adaptive", "proximal", "optimistic", "smidas", "truncgrad"}
-# accelerated-sdca calls the kernel of sdca, which is tried with every pair, on losses with a quadratic added.
-SAME_KERNEL = {"accelerated-sdca"}
-# Primal kernels use the loss and the regularizer independently of each other: every loss with one regularizer and every regularizer with
-# two losses, one of several classes, test as much as all pairs, which take minutes to compile.
-APART = {"pgs", "scd", "cyclic-cd", "gcd"}
+# Kernels use the loss and the regularizer independently of each other: every loss with one or two regularizers and every regularizer with
+# a few losses, one of several classes, test as much as all pairs, which take minutes to compile.
+INDEPENDENT = {"pgs", "scd", "cyclic-cd", "gcd", "sdca", "accelerated-sdca"}
 STRUCTURED = {"block-frank-wolfe"}  # for structured examples only: tested in tests/structured/test_problem.py
 assert {name for name, _ in WAYS + ONLINE} == set(solvers()) - STRUCTURED, "add the new solver to WAYS or ONLINE"
 assert {name for name, _ in ONLINE} == {name for name, solver in solvers().items() if solver.online}
@@ -55,11 +53,11 @@ def loss_for(solver, smooth=fl.Logistic()):
 
 def accepted():
     for (loss, chosen), (name, regularizer), (solver, options) in itertools.product(LOSSES.items(), REGULARIZERS.items(), WAYS + ONLINE):
-        if loss not in QUICK and (solver in SAME_LOOP or options.get("predictor") == "suffix"):
+        if loss not in QUICK and solver in SAME_LOOP:
             continue
-        if solver in SAME_KERNEL and name not in ("l1", "l2") and loss not in QUICK:
+        if options.get("predictor") == "suffix" and (name != "l2" or loss not in QUICK):
             continue
-        if solver in APART and name != "l2" and loss not in ("logistic", "softmax"):
+        if solver in INDEPENDENT and name not in ("l1", "l2") and loss not in ("hinge", "logistic", "softmax"):
             continue
         if solvers()[solver].refusal(problem(chosen, regularizer)) is None:
             ordinary = solver in QUICK_SOLVERS or ((solver, options) == ONLINE[0] and loss == "logistic")
@@ -119,7 +117,7 @@ def test_continuing_from_an_iterate_equals_an_uninterrupted_run(solver, options)
 @pytest.mark.parametrize("layout", ["csr", "csc", *RARE_LAYOUTS])
 @pytest.mark.parametrize(("solver", "options"), EVERY_WAY)
 def test_layout_and_precision_do_not_matter(layout, solver, options):
-    if (solver in SAME_LOOP or options.get("predictor")) and layout not in ("csr", "float32"):
+    if (solver in SAME_LOOP or options.get("predictor")) and layout != "csr":
         pytest.skip("the loop is that of pgs, which is tried on every layout")
 
     def int64(X):

@@ -114,8 +114,16 @@ def test_separable_classes_and_weak_penalties_converge():
         assert fl.minimize(fl.Problem(X, y, fl.Logistic(), fl.L2(l2), intercept="free"), "newton", tol=1e-6).converged
 
 
-@pytest.mark.parametrize("regularizer", [fl.L2(0.05), fl.L1L2(l1=0.02, l2=0.05), fl.L1(0.02)], ids=lambda r: type(r).__name__)
-@pytest.mark.parametrize("loss", [pytest.param(n, marks=() if n == "hinge" else pytest.mark.slow) for n in losses()])
+RIDGE, LASSO, ELASTIC_NET = fl.L2(0.05), fl.L1(0.02), fl.L1L2(l1=0.02, l2=0.05)
+PAIRS = [(loss, RIDGE) for loss in losses()] + [
+    (loss, penalty) for loss in ("hinge", "logistic", "squared", "softmax") for penalty in (LASSO, ELASTIC_NET)
+]
+
+
+@pytest.mark.parametrize(
+    ("loss", "regularizer"),
+    [pytest.param(*pair, id=f"{pair[0]}-{type(pair[1]).__name__}", marks=() if pair[0] == "hinge" else pytest.mark.slow) for pair in PAIRS],
+)
 def test_every_loss_has_solvers_for_an_unpenalised_intercept(loss, regularizer):
     chosen = losses()[loss]()
     X, y = data(chosen.labels)

@@ -57,7 +57,7 @@ def command(
 
     Example: fenchel train train.csv --model cars.fenchel --validation 0.2
 
-    Example: fenchel train train.svm --loss smooth-hinge --penalty elasticnet --strength 1e-3 --model text.fenchel --json
+    Example: fenchel train train.svm --loss logistic --penalty elasticnet --strength 1e-3 --model text.fenchel --json
     """
     from fenchel import plots, save
     from fenchel.cli import inputs, linear_models

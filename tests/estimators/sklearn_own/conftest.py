@@ -20,7 +20,9 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     # The items are those of the whole run, which may contain modules of the same names elsewhere.
-    borrowed = [item for item in items if item.path.parent == FOLDER and item.path.stem in SKIPS and hasattr(item, "originalname")]
+    borrowed = [
+        item for item in items if item.path.parent == FOLDER and item.path.stem in {*SKIPS, *SLOW} and hasattr(item, "originalname")
+    ]
     others = [item for item in borrowed if not concerns_ours(item)]
     if others:
         config.hook.pytest_deselected(items=others)

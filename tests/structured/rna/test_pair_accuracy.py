@@ -28,7 +28,7 @@ def test_accuracy_accepts_structures_in_all_formats():
             with pytest.raises(ValueError, match="true structure 0 and predicted structure 0 are lists of pairs"):
                 accuracy([true], [predicted])
     assert accuracy([[]], ["((...))"]) == (1.0, 0.0)
-    with pytest.raises(ValueError, match="true structure 0 is of length 1, and its sequence of length 7"):
+    with pytest.raises(ValueError, match="true structure 0 has length 1, and its sequence length 7"):
         accuracy([[5]], ["((...))"])
     folder = RnaFolder(max_passes=3, tol=1e-1).fit(["GGGGAAAACCCC"], ["((((....))))"])
     pairs, text = [(0, 11), (1, 10)], "((........))"
