@@ -197,7 +197,7 @@ SLOW = {
 
 def reason_to_skip(module: str, name: str) -> str | None:
     """The reason to skip the test of this name, including its parameters; None if it is run."""
-    for reason, patterns in SKIPS[module].items():
+    for reason, patterns in SKIPS.get(module, {}).items():
         if any(matches(name, pattern) for pattern in patterns):
             return reason
     return None
