@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
+import hashlib
 import os
+import platform
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+THIS_HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]  # process numbers of other machines mean nothing here
 
 
 @contextmanager
@@ -20,11 +27,13 @@ def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
     ...     [found.name for found in Path(folder).iterdir()]
     ['numbers.txt']
     """
-    target = checked_place(file)
-    path = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+    target = Path(os.path.realpath(checked_place(file)))  # the file behind a link, which stays a link
+    _remove_leftovers(target)
+    path = target.with_name(f"{_prefix(target)}{THIS_HOST}-{os.getpid()}-{secrets.token_hex(6)}.tmp")
     try:
         with open(path, "xb") as empty:
-            mode = os.fstat(empty.fileno()).st_mode  # the user's default permissions; some writers create private files
+            # The permissions of the file that is replaced, or the user's default; some writers create private files.
+            mode = stat.S_IMODE((target.stat() if target.exists() else os.fstat(empty.fileno())).st_mode)
         yield path
         with open(path, "rb+") as written:
             os.fsync(written.fileno())
@@ -32,6 +41,31 @@ def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(path, target)
     finally:
         path.unlink(missing_ok=True)
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name[:100]}."
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Delete the temporary files of this name whose process on this machine was killed."""
+    for path in target.parent.glob(glob.escape(_prefix(target)) + f"{THIS_HOST}-*.tmp"):
+        process = path.name.removesuffix(".tmp").rsplit("-", 2)[-2]
+        if process.isdigit() and not _is_running(int(process)):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _is_running(process: int) -> bool:
+    if os.name != "posix":  # where signal 0 would end the process
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True
 
 
 def checked_place(file: str | os.PathLike[str], *read: str | os.PathLike[str]) -> Path:
