@@ -166,7 +166,7 @@ class DiskCache(caching.FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self._cache_file = KernelFiles(Path(self._cache_path), self._impl.filename_base)
+        self._cache_file = KernelFiles(Path(self._cache_path), self._impl.filename_base)  # type: ignore[assignment]
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         return (numba.__version__, *super()._index_key(sig, codegen))
