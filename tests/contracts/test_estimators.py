@@ -29,7 +29,7 @@ NAMES = [
 ]  # the others: tests/estimators/test_structured_estimators.py
 CV = [name for name in NAMES if name.endswith("CV")]
 QUICK = {"LogisticRegression", "Ridge"}
-PARAMETERS = {"LogisticRegressionCV": {"cv": 3, "Cs": 3}, "LassoCV": {"alphas": 10}, "ElasticNetCV": {"alphas": 10}}
+PARAMETERS = {"LogisticRegressionCV": {"cv": 3, "Cs": 3}, "LassoCV": {"alphas": 5, "cv": 3}, "ElasticNetCV": {"alphas": 5, "cv": 3}}
 
 
 def made(name, **changes):

@@ -99,7 +99,7 @@ CLASSES = {
     "iris": lambda: scaled(sklearn.datasets.load_iris),
     "wine": lambda: scaled(sklearn.datasets.load_wine),
     "breast cancer": lambda: scaled(sklearn.datasets.load_breast_cancer),
-    "digits": lambda: tuple(part[:600] for part in scaled(sklearn.datasets.load_digits)),
+    "digits": lambda: tuple(part[:400] for part in scaled(sklearn.datasets.load_digits)),
     "text": lambda: fl.datasets.make_text(800, n=300, nonzeros=15),
     "sparse": lambda: (lambda X, y: (X, np.where(y > 0.0, "up", "down")))(*random_sparse(500, 60, 0.1, 1)),
 }

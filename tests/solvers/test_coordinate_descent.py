@@ -21,7 +21,7 @@ ROUNDING = 1e-13
 AROUND_ZERO = {"cuts": (-0.5, 0.5), "middle": 0.0}  # where labels change
 
 
-MORE = [fl.Squared(), fl.SmoothHinge(0.5), fl.Huber(0.4), fl.SquaredHinge(), fl.Softmax(), fl.SmoothMulticlassHinge()]
+MORE = [fl.Squared(), fl.SquaredHinge(), fl.Softmax(), fl.SmoothMulticlassHinge()]
 LOSSES = [fl.Logistic(), *(pytest.param(loss, marks=pytest.mark.slow) for loss in MORE)]
 PENALTIES = [fl.L1(0.01), fl.L1L2(l1=0.02, l2=0.1), fl.Box(-0.1, 0.3), fl.Box(0.0, np.inf, fl.L1(0.01)), fl.L2(0.1)]
 
