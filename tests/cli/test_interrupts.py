@@ -58,7 +58,8 @@ def test_an_interrupt_between_threads_saves_all_classes(at_home, tmp_path, monke
 
 
 @pytest.mark.slow
-def test_control_c_in_a_terminal_saves_the_best_model_so_far(at_home, tmp_path):
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_the_best_model_so_far(sent, at_home, tmp_path):
     # A child of a background shell may have inherited an ignored SIGINT; the first line restores the handler.
     start = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from fenchel.cli import app; app(prog_name='fenchel')"
     words = ["train", "text.svm", "--model", str(tmp_path / "m.fenchel"), "--solver", "fista", "--tol", "0", "--max-passes", "1e12"]
@@ -72,7 +73,7 @@ def test_control_c_in_a_terminal_saves_the_best_model_so_far(at_home, tmp_path):
     shown = ""
     while "objective" not in shown:  # the bar: training has begun
         shown += run.stderr.read(1)
-    run.send_signal(signal.SIGINT)
+    run.send_signal(sent)
     out, err = run.communicate(timeout=120)
     assert run.returncode == 130, err
     assert "the best model so far is in" in err

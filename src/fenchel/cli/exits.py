@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import os
+import signal
 import sys
 import threading
 import traceback
@@ -44,7 +45,7 @@ class RootGroup(Group):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        with _warnings_as_lines(ctx), resend_lost_interrupts():
+        with _warnings_as_lines(ctx), termination_as_interrupt(), resend_lost_interrupts():
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
@@ -154,3 +155,16 @@ def resend_lost_interrupts() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = previous
+
+
+@contextlib.contextmanager
+def termination_as_interrupt() -> Iterator[None]:
+    """Treat SIGTERM, which batch systems and ``kill`` send, like Ctrl-C: the best model so far is saved."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous or signal.SIG_DFL)
