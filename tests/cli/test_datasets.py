@@ -31,7 +31,7 @@ def test_make_writes_every_kind_of_data(at_home, tmp_path, monkeypatch):
     sentences = (tmp_path / "s.conll").read_text().strip().split("\n\n")
     _, _, sentence = fl.datasets.make_sequences(4)
     assert [len(part.splitlines()) for part in sentences] == np.bincount(sentence).tolist()
-    assert "There are:" in fenchel("datasets", "make", "rocks", "r.svm", code=2).stderr
+    assert "hoose one of" in fenchel("datasets", "make", "rocks", "r.svm", code=2).stderr
 
 
 def test_data_sets_are_found_by_name(at_home, tmp_path):

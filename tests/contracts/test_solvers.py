@@ -197,3 +197,17 @@ def test_acceleration_needs_fewer_passes_where_regularization_is_weak(l2):
     assert accelerated.converged
     for other in ("sdca", "fista"):
         assert not fl.minimize(chosen, other, tol=1e-3, max_passes=accelerated.passes).converged
+
+
+DEGENERATE = {"zeros": np.zeros((6, 3)), "one row": np.array([[1.0, -2.0, 0.5]]), "one column": np.linspace(-1.0, 1.0, 6)[:, None]}
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+@pytest.mark.parametrize(("solver", "options"), EVERY_WAY)
+def test_degenerate_data_are_solved(name, solver, options):
+    matrix = DEGENERATE[name]
+    y = np.where(np.arange(len(matrix)) % 2 == 0, 1.0, -1.0)
+    degenerate = fl.Problem(matrix, y, loss_for(solver), penalty_for(solver, 0.1))
+    result = fl.minimize(degenerate, solver, tol=1e-2, max_passes=2000, **options)
+    assert np.isfinite(result.w).all()
+    assert result.converged

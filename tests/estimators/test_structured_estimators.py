@@ -134,7 +134,7 @@ def test_marginals_are_probabilities_whose_modes_are_the_predicted_tags(models):
 
 def test_predict_marginals_is_refused_for_a_model_without_marginals():
     model = fl.ConditionalRandomField(Multiclass()).fit(np.eye(3), [0, 1, 0])
-    with pytest.raises(AttributeError, match="Multiclass has no method marginals"):
+    with pytest.raises(AttributeError, match="such as Chain, and Multiclass has none"):
         model.predict_marginals(np.eye(3))
 
 

@@ -96,7 +96,7 @@ def test_several_outputs_share_one_sum(regularizer):
     assert_weights_are_linked_to_v(weights, regularizer)
 
 
-def test_the_vector_handed_in_moves_with_the_weights():
+def test_shift_changes_the_array_that_was_given():
     v = np.array([1.0, -2.0])
     for weights in (Plain(v), weights_of(L2(1.0), v)):
         before = v[0]

@@ -224,3 +224,11 @@ def test_balanced_classes_are_balanced_and_stay_probabilities(K, m, seed):
     assert q.min() >= -1e-15
     np.testing.assert_allclose(q.sum(axis=1), 1.0, atol=1e-12)
     np.testing.assert_allclose(balanced_classes(found, y, row_weights), found, atol=1e-10)
+
+
+def test_a_loss_with_an_unknown_kind_of_labels_is_refused():
+    class Misspelt(fl.Squared):
+        labels = "reel"
+
+    with pytest.raises(fl.InputError, match="Misspelt.labels is 'reel': give 'real', 'binary' or 'class'"):
+        fl.Problem(np.eye(2), np.ones(2), fl.compiled(Misspelt)(), fl.L2(1.0))

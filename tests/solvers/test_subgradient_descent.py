@@ -370,7 +370,7 @@ def test_a_run_can_be_continued_within_a_phase():
         ("optimistic", {"epsilon": np.inf}, "epsilon=inf, delta=1.0: give an epsilon"),
         ("optimistic", {"delta": "a"}, "epsilon=0.0, delta='a': give an epsilon"),
         ("pgs", {"predictor": ["last"]}, r"predictor=\['last'\]: did you mean 'last'\?"),
-        ("pgs", {"divisor": []}, r"divisor=\[\]: There are"),
+        ("pgs", {"divisor": []}, r"divisor=\[\]: choose one of"),
         ("pgs", {"batch": np.array([1, 2])}, r"batch=array\(\[1, 2\]\): give a whole number"),
     ],
 )

@@ -416,7 +416,7 @@ def test_user_defined_losses_need_a_bound_for_the_theorems(solver):
             {"eta": "proposition"},
             "eta='proposition' needs a loss with a finite smoothness(), and Hinge has none: use eta='theorem' or eta='auto'.",
         ),
-        ({"schedule": "falling"}, "schedule='falling': There are: auto, constant, decreasing."),
+        ({"schedule": "falling"}, "schedule='falling': choose one of auto, constant, decreasing."),
         ({"predictor": "mean"}, "predictor='mean': "),
         ({"batch": 0}, "batch=0: "),
         ({"sampling": "rows"}, "sampling='rows': "),

@@ -10,12 +10,12 @@ def near(name: str, known: Iterable[str]) -> str:
     """The end of an error message: the closest known name and the list of all of them.
 
     >>> near("sdac", ["sdca", "fista"])
-    "did you mean 'sdca'? There are: fista, sdca."
+    "did you mean 'sdca'? Choose one of fista, sdca."
     """
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    meant = f"did you mean {close[0]!r}? " if close else ""
-    return f"{meant}There are: {', '.join(names)}."
+    listed = ", ".join(names)
+    return f"did you mean {close[0]!r}? Choose one of {listed}." if close else f"choose one of {listed}."
 
 
 def counted(count: int, one: str) -> str:

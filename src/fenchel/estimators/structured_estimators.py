@@ -188,5 +188,7 @@ class ConditionalRandomField(ModelEstimator):
         """For every input the probabilities of its parts, as defined by the model: for a ``Chain``, of the tags of every token."""
         check_is_fitted(self)
         if not hasattr(self.model_, "marginals"):
-            raise AttributeError(f"{type(self.model_).__name__} has no method marginals.")
+            raise AttributeError(
+                f"predict_marginals needs a model with marginals, such as Chain, and {type(self.model_).__name__} has none."
+            )
         return self.model_.marginals(X, self.coef_)

@@ -68,8 +68,8 @@ class Coupled(NamedTuple):
     """w_j = factor(S)·image(v_j) with S = Σ_j mass(v_j): coordinates depend on each other through one sum, kept up to date.
 
     Squared l_p norms and the entropy have this form, so a step costs O(non-zeros of the row) where a direct
-    evaluation of ∇Ω* costs O(features). Images are kept relative to a reference, set by the largest |v| and replaced
-    when v outgrows it: powers and exponentials of v itself would leave the range of floating point.
+    evaluation of ∇Ω* costs O(features). Images and masses are computed relative to a reference, set by the largest |v| and
+    replaced when v outgrows it: powers and exponentials of v itself would leave the range of floating point.
     """
 
     regularizer: Any

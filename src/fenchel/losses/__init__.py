@@ -62,6 +62,11 @@ __all__ = [
 ]
 
 
+def is_loss(value: Any) -> bool:
+    """Whether an object is the class of a loss."""
+    return inspect.isclass(value) and all(hasattr(value, name) for name in ("_fields", "value", "derivative"))
+
+
 @functools.cache
 def losses() -> Mapping[str, Any]:
     """Every loss of the package by name.
@@ -69,7 +74,7 @@ def losses() -> Mapping[str, Any]:
     >>> losses()["smooth-hinge"]
     <class 'fenchel.losses.smooth_hinge.SmoothHinge'>
     """
-    return members(sys.modules[__name__], lambda x: inspect.isclass(x) and hasattr(x, "labels"))
+    return members(sys.modules[__name__], is_loss)
 
 
 def __dir__() -> list[str]:

@@ -8,6 +8,15 @@ import numpy as np
 
 from fenchel.core.errors import Argument, InputError
 
+KINDS = ("real", "binary", "class")
+
+
+def checked_kind(labels: Any, loss: str) -> str:
+    """The kind of labels that a loss takes."""
+    if labels not in KINDS:
+        raise InputError(f"{loss}.labels is {labels!r}: give 'real', 'binary' or 'class'.")
+    return str(labels)
+
 
 def checked_labels(y: Any, m: int, labels: str, loss: str, classes: int | None = None) -> tuple[np.ndarray, int]:
     """The labels as kernels take them, and the number of outputs; where ``classes`` is given, not every class has to occur."""

@@ -16,6 +16,7 @@ from fenchel.core.validation import is_number
 from fenchel.linalg.design import Design
 from fenchel.linalg.weights import read_weights, weights_of
 from fenchel.losses import losses
+from fenchel.problems.labels import checked_kind
 from fenchel.problems.parts import checked_part, try_loss
 from fenchel.problems.row_order import row_order
 from fenchel.problems.sums import (
@@ -65,7 +66,7 @@ class Objective:
         if not is_number(intercept) or not math.isfinite(intercept):
             raise InputError(Argument("intercept", intercept), ': give the constant feature a finite value such as 1.0, or "free".')
         self.intercept = float(intercept)
-        self.labels = getattr(loss, "labels", "real")
+        self.labels = checked_kind(getattr(loss, "labels", "real"), type(loss).__name__)
 
     @property
     def penalised(self) -> Any:

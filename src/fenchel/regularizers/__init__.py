@@ -49,8 +49,8 @@ __all__ = ["L1", "L1L2", "L2", "Box", "Entropy", "Linear", "SquaredLp", "regular
 def regularizers() -> Mapping[str, Any]:
     """Every regularizer of the package by name.
 
-    >>> sorted(regularizers())
-    ['box', 'entropy', 'l1', 'l1-l2', 'l2', 'squared-lp']
+    >>> regularizers()["l1-l2"](l1=0.1, l2=0.2)
+    L1L2(l1=0.1, l2=0.2)
     """
     return members(sys.modules[__name__], lambda x: inspect.isclass(x) and hasattr(x, "_fields") and hasattr(x, "separable"))
 

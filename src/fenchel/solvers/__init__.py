@@ -23,9 +23,8 @@ __all__ = ["Solver", "solver", "solvers"]
 def solvers() -> Mapping[str, Solver]:
     """Every solver of the package by name.
 
-    >>> print(*sorted(solvers()))  # doctest: +NORMALIZE_WHITESPACE
-    accelerated-sdca adaptive block-frank-wolfe bundle cyclic-cd fista gcd interior-point lbfgs newton
-    optimistic pegasos pgs proximal proximal-bundle scd sdca smidas truncgrad working-set
+    >>> "sdca" in solvers()
+    True
     """
     found = members(sys.modules[__name__], lambda x: isinstance(x, Solver))
     return MappingProxyType({entry.name: entry for entry in found.values()})

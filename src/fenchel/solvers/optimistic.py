@@ -3,16 +3,16 @@
 Algorithm 3 of Do, Le & Foo, *Proximal regularization for online and batch learning*, ICML 2009: the steps of ``proximal`` with
 a small R to begin with, which grows when ‖w‖ comes near it.
 
-    rule="printed"   R = min(1, 1/√λ); when ‖w_{t+1}‖ ≥ R − √(2ε/λ): R ← √2·R and a new phase begins, w kept, λ_{1:t} and
-                     τ_{1:t} forgotten; G_t is the bound on subgradients over the data. The first steps of a phase are about
-                     2R/G long: they can cross the new R at once, and R then runs away to 1/√λ.
+    rule="printed"   R = min(1, √(P(0)/λ)), for the hinge the paper's min(1, 1/√λ); when ‖w_{t+1}‖ ≥ R − √(2ε/λ): R ← √2·R and a
+                     new phase begins, w kept, λ_{1:t} and τ_{1:t} set to 0; G_t is the bound on subgradients over the data. The
+                     first steps of a phase are about 2R/G long: they can cross the new R at once, and R then grows to 1/√λ.
     rule="robust"    (default) nothing is forgotten: R follows the largest ‖w‖ so far, from 10 natural lengths on, and τ_{1:t} is
                      scaled by R_old/R_new, to what it would be had the new R been used from the first step; G_t is the norm
                      of the subgradient, and R/2 stands for R in τ_t. Steps are then about R/√(2ΣG²) long where λ is
                      small, as in DoG (Ivgi, Hinder & Carmon 2023), and do not depend on the scale of the rows.
 
 With ``epsilon`` = 0, as in the paper's experiments, a run goes on until its driver stops it. With ``epsilon`` > 0 a phase ends
-after the smallest T with min(G²(1 + log T)/(δ'λT), 4RG/(δ'√T)) ≤ ε, δ' = δ/(3 − log₂ λ), without R having grown; then one
+after the smallest T with min(G²(1 + log T)/(δ'λT), 4RG/(δ'√T)) ≤ ε, δ' = δ/(3 − log₂ min(λ, 1)), without R having grown; then one
 of its w_1, …, w_T, drawn uniformly, is within ε of optimal with probability 1 − δ (Theorem 4), and the run is over.
 """
 
@@ -59,7 +59,7 @@ class Robust(NamedTuple):
         if state.R > 0.0:
             state.tau_sum *= state.R / R
         state.R = R
-        state.limit = radius
+        state.largest_R = radius
         state.lambda_sum += self.l2
         state.tau_sum += balancing(state.lambda_sum + state.tau_sum, G, 0.5 * R)
         return 1.0 / (state.lambda_sum + state.tau_sum), 0.0
@@ -69,7 +69,7 @@ class Robust(NamedTuple):
         if self.slack <= 0.0:
             state.R_wanted = max(state.R_wanted, norm)
             return False
-        if norm < state.R - self.slack or state.limit <= state.R:
+        if norm < state.R - self.slack or state.largest_R <= state.R:
             return False
         state.R_wanted = max(GROWTH * state.R, norm + self.slack)
         state.grew = 1.0
@@ -88,9 +88,9 @@ class PrintedGrowth(NamedTuple):
     def step(self, G, radius, natural_length):
         state = self.state
         state.R = max(state.R_wanted, self.first if self.first > 0.0 else min(1.0, radius))
-        state.limit = max(state.limit, G)
+        state.G = max(state.G, G)
         state.lambda_sum += self.l2
-        state.tau_sum += balancing(state.lambda_sum + state.tau_sum, state.limit, state.R)
+        state.tau_sum += balancing(state.lambda_sum + state.tau_sum, state.G, state.R)
         return 1.0 / (state.lambda_sum + state.tau_sum), 0.0
 
     def after(self, norm):
@@ -134,7 +134,7 @@ def optimistic(
     checked_choice("rule", rule, RULES)
     first, state = checked_radius(radius), schedule_state(problem, start)
     if rule == "printed" and problem.in_memory and hasattr(problem.loss, "lipschitz"):
-        state.limit = max(state.limit, gradient_bound(problem, 'rule="printed"'))
+        state.G = max(state.G, gradient_bound(problem, 'rule="printed"'))
     common: dict[str, Any] = {"start": start, "rng": rng, "batch": batch, "sampling": sampling}
     if epsilon == 0.0:
         yield from SubgradientRun(problem, RULES[rule](l2, first, 0.0, state), predictor=predictor, **common)
@@ -175,7 +175,7 @@ class PhasedRun(SubgradientRun):
         self, problem: Any, schedule: Any, epsilon: float, delta: float, G: float, *, rng: np.random.Generator, **common: Any
     ) -> None:
         super().__init__(problem, schedule, rng=rng, predictor="last", **common)
-        self.epsilon, self.delta, self.G, self.rng = epsilon, delta / (3.0 - math.log2(min(self.l2, 1.0))), G, rng
+        self.epsilon, self.phase_delta, self.G, self.rng = epsilon, delta / (3.0 - math.log2(min(self.l2, 1.0))), G, rng
         self.chosen_w = self.predictor.read()
         self.done = False
         phase = self.loop.state.get("phase")
@@ -188,7 +188,7 @@ class PhasedRun(SubgradientRun):
     def begin_phase(self) -> None:
         """Fix how long the phase will be, and which of its w to return."""
         self.schedule.state.grew = 0.0
-        self.t, self.T = 0, steps_of_phase(self.epsilon, self.delta, self.l2, self.G, self.schedule.state.R_wanted)
+        self.t, self.T = 0, steps_of_phase(self.epsilon, self.phase_delta, self.l2, self.G, self.schedule.state.R_wanted)
         self.chosen = int(self.rng.integers(1, self.T + 1))
 
     def run(self, chunk: Chunk) -> None:
@@ -198,7 +198,7 @@ class PhasedRun(SubgradientRun):
             ahead = (self.chosen if self.t < self.chosen else self.T) - self.t
             rows = self.loop.run(chunk, rule, rule.weights, chunk.order[first : first + self.batch * ahead])
             first += rows
-            self.t += -(-rows // self.batch)
+            self.t += math.ceil(rows / self.batch)
             if self.schedule.state.grew:
                 self.begin_phase()
                 continue

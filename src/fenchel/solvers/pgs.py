@@ -73,7 +73,7 @@ class PrimalGradient(NamedTuple):
     domain: Any  # S
     state: Any  # t, the offset added to it in the divisor, and the radius of S
 
-    def needs_loss_at_zero(self):
+    def needs_values_at_zero(self):
         return self.domain.is_ball()
 
     def gradient_norm(self, i, derivative):
@@ -130,7 +130,7 @@ def run_pgs(problem: Any, start: Iterate | None, offset: float, predictor: str, 
     for chunk in loop.chunks():
         for part in chosen.parts(chunk.order, loop.batch):
             loop.run(chunk, rule, chosen.weights, part)
-        del chunk
+        del chunk  # before the next is asked for, so that no two are held
         yield loop.iterate(chosen.read(), {"lambda": rule.weights.v, "t": float(rule.state.t), **chosen.state()})
 
 
@@ -185,13 +185,13 @@ def primal_gradient(problem: Any, start: Iterate | None, offset: float) -> Prima
     elif start is not None:
         t = float(problem.m) if problem.in_memory else ROWS_BEFORE_START
         v = (t + offset) * problem.penalty_gradient(start.w).reshape(-1)
-    bounded = not has_bounded_derivatives(problem)
-    weights = dual_averaging(problem.regularizer, v, bounded)
-    domain = Ball(weights.coupled.regularizer) if bounded else WholeSpace()
+    needs_ball = not has_bounded_derivatives(problem)
+    weights = dual_averaging(problem.regularizer, v, needs_ball)
+    domain = Ball(weights.coupled.regularizer) if needs_ball else WholeSpace()
     counters = state.get("counters")
     radius = math.inf if counters is None else domain.radius(counters.loss_at_zero / counters.rows)
     advance(weights, 1.0 / max(t + offset, 1.0), radius)
-    return PrimalGradient(weights, domain, record(t=t, offset=offset, radius=math.inf))
+    return PrimalGradient(weights, domain, record(t=t, offset=offset, radius=math.inf))  # every step sets its radius first
 
 
 def automatic_batch(problem: Any) -> int:

@@ -60,7 +60,7 @@ class Proximal(NamedTuple):
         state.R = R
         state.lambda_sum += self.l2
         state.tau_sum += balancing(state.lambda_sum + state.tau_sum, G, R)
-        return 1.0 / (state.lambda_sum + state.tau_sum), 0.0
+        return 1.0 / (state.lambda_sum + state.tau_sum), 0.0  # the proximal term is centred at w_t, where its gradient is 0
 
     def after(self, norm):
         return False
@@ -91,7 +91,8 @@ def best_single_tau(l2: float, G: float, R: float, T: float) -> float:
     t = l2 * np.arange(1, terms + 1)
 
     def excess(tau: float) -> float:
-        rest = (T - terms) / ((tau + l2 * (terms + 0.5)) * (tau + l2 * (T + 0.5)))  # the integral from the middles
+        # The other terms are replaced by the integral of (λt + τ)⁻² from terms + ½ to T + ½.
+        rest = (T - terms) / ((tau + l2 * (terms + 0.5)) * (tau + l2 * (T + 0.5)))
         return G * G * (float(np.sum((t + tau) ** -2.0)) + rest) - 4.0 * R * R
 
     if excess(0.0) <= 0.0:

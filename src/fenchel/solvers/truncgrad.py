@@ -34,7 +34,7 @@ class TruncatedWeights(NamedTuple):
 
     v: np.ndarray
     shrunk: np.ndarray  # how many shrinkings each coordinate has had
-    state: Any  # how many there were, and their threshold
+    state: Any  # count: shrinkings so far; threshold: of each
 
     def raw(self, j):
         return soft_threshold(self.v[j], (self.state.count - self.shrunk[j]) * self.state.threshold)

@@ -159,7 +159,7 @@ def test_the_target_is_found_by_name_or_must_be_given():
     data = encoding.transform(pa.table({"Label": [1], "y": [2], "w": [2.0]}))
     assert data.y.tolist() == [2.0]
     assert data.sample_weight.tolist() == [2.0]
-    with pytest.raises(ValueError, match=r"no column 'z': .*There are: a, b"):
+    with pytest.raises(ValueError, match=r"no column 'z': .*hoose one of a, b"):
         Encoding.fit(pa.table({"a": [1], "b": [2]}), "z")
     with pytest.raises(ValueError, match=r"'y' has 1 missing value in 2 rows"):
         Encoding.fit(pa.table({"a": [1, 2], "y": ["p", None]})).transform(pa.table({"a": [1, 2], "y": ["p", None]}))

@@ -22,7 +22,7 @@ def column_dots(columns, a, which, out, first, last):
 
 @kernel
 def column_dots_and_squares(columns, a, h, which, out, squares, first, last):
-    """Both at once, because a column that has just been read is still in the cache."""
+    """<x_j, a> and Σ_i h_i x_ij² of some columns, with one read of each: the second product finds the column in the cache."""
     for k in range(first, last):
         out[k] = columns.dot(which[k], a)
         squares[k] = columns.square(which[k], h)

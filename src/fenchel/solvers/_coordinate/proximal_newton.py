@@ -130,7 +130,7 @@ class ProximalNewton:
     def _by_rows(self, model: LocalModel, target: float) -> np.ndarray:
         root = np.sqrt(self.h)
         B = (self.X.filled_in(model.W) - model.means[:, None]) * root
-        xi = np.divide(self.rho, root, out=np.zeros_like(root), where=root > 0.0)  # 0 for rows without weight
+        xi = np.divide(self.rho, root, out=np.zeros_like(root), where=root > 0.0)  # 0 for rows without curvature
         return minimise_by_rows(B, model.w @ B - xi, self.l1, self.l2, model.w, xi, target, MOST_NEWTON)
 
     def _by_columns(self, model: LocalModel, target: float) -> np.ndarray:

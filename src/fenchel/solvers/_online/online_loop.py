@@ -91,7 +91,10 @@ def natural_length(counters):
 
 @kernel
 def run_steps(data, loss, outputs, rule, weights, order, batch, seen):
-    """Steps of ``batch`` rows each, on ``weights``: those of the rule, or averages around them. How many rows, until the rule paused."""
+    """Steps of ``batch`` rows each, on ``weights``: those of the rule, or averages around them.
+
+    Returns the number of rows used, fewer than given if the rule paused.
+    """
     rows, y, s, counters, gradients = data.rows, data.y, data.s, seen.counters, seen.gradients
     derivatives = outputs.empty(min(batch, order.shape[0]))
     for first in range(0, order.shape[0], batch):
@@ -102,8 +105,8 @@ def run_steps(data, loss, outputs, rule, weights, order, batch, seen):
             i = order[first + b]
             counters.rows += 1.0
             counters.accesses += rows.count(i)
-            if rule.needs_loss_at_zero() or seen.evaluate:
-                add_at_zero(counters, loss, outputs, y[i], s[i], rule.gradient_norm(i, s[i]))
+            if rule.needs_values_at_zero() or seen.evaluate:
+                add_at_zero(counters, loss, outputs, y[i], s[i], rule.gradient_norm(i, s[i]))  # ‖s_i·x_i‖
             z = outputs.predict(rows, i, weights)
             g = outputs.derivative(loss, z, y[i])
             if seen.evaluate:
@@ -145,6 +148,7 @@ class OnlineLoop:
         self.evaluate = not problem.in_memory
         self.outputs = outputs_of(problem)
         self.gradients = state.get("gradients", np.zeros(math.prod(problem.shape) if self.evaluate else 0)).copy()
+        # A loss of unknown smoothness counts as smooth here: it is certified by its derivatives at w.
         self.keep_derivatives(certify and problem.in_memory and math.isinf(getattr(problem.loss, "smoothness", lambda: 0.0)()))
         self.passes, self.total_passes = 0.0, state.get("total_passes", 0)
 
@@ -172,7 +176,7 @@ class OnlineLoop:
             self.visits[:] = 0.0
 
     def run(self, chunk: Chunk, rule: UpdateRule, weights: OnlineWeights, order: np.ndarray) -> int:
-        """Steps on these rows of the chunk; how many rows, until the rule paused."""
+        """Take steps on these rows of the chunk; returns the number of rows used, fewer than given if the rule paused."""
         self.passes = chunk.passes
         data = LabelledRows(chunk.design.rows, chunk.y, chunk.s)
         seen = StepRecord(self.counters, self.evaluate, self.derivatives, self.visits, Plain(self.gradients))

@@ -49,11 +49,11 @@ class OnlineWeights(Protocol):
         ...
 
     def is_outdated(self) -> bool:
-        """Whether sums or scales have drifted so far that they must be computed again."""
+        """Whether sums or scales have drifted so far that they must be computed again; needed where ``has_common_factor``."""
         ...
 
     def refresh(self) -> None:
-        """Compute them again from v, in O(features); w stays the same."""
+        """Compute them again from v, in O(features), without changing w; needed where ``has_common_factor``."""
         ...
 
     def end_shifts(self) -> None:
@@ -73,7 +73,7 @@ class UpdateRule(Protocol):
         """The :class:`OnlineWeights` that the rule rescales, projects or shrinks."""
         ...
 
-    def needs_loss_at_zero(self) -> bool:
+    def needs_values_at_zero(self) -> bool:
         """Whether ``step_size`` uses its last two arguments."""
         ...
 

@@ -66,7 +66,7 @@ class StructuredLoop(OnlineLoop):
             self.plane[:], self.plane_count = 0.0, 0
 
     def run(self, chunk: Chunk, rule: UpdateRule, weights: OnlineWeights, order: np.ndarray) -> int:
-        """Steps on these examples of the chunk; how many examples, until the rule paused."""
+        """Take steps on these examples of the chunk; returns the number of examples used, fewer than given if the rule paused."""
         # Two kernels a step, one for each model and one for each rule: compiling every pair of them would take minutes.
         self.passes, problem, done = chunk.passes, self.problem, 0
         while done < len(order):

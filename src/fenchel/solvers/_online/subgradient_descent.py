@@ -113,7 +113,7 @@ class SubgradientStep(NamedTuple):
     norms: np.ndarray  # ‖x_i‖
     state: Any  # the radius of S
 
-    def needs_loss_at_zero(self):
+    def needs_values_at_zero(self):
         return True
 
     def gradient_norm(self, i, derivative):
@@ -213,10 +213,10 @@ class SubgradientRun:
 
 
 def new_schedule_state() -> Any:
-    """The state of a schedule before the first step: λ_{1:t} and τ_{1:t} as sums; the R in use, the R wanted for the next step, and a limit
-    on R or G; whether R has grown. Each schedule uses what it needs.
+    """The state of a schedule before the first step: λ_{1:t} and τ_{1:t} as sums; the R in use, the R wanted for the next step, and the
+    largest that R may become; a bound G on subgradients; whether R has grown. Each schedule uses what it needs.
     """
-    return record(lambda_sum=0.0, tau_sum=0.0, R=0.0, R_wanted=0.0, limit=0.0, grew=0.0)
+    return record(lambda_sum=0.0, tau_sum=0.0, R=0.0, R_wanted=0.0, largest_R=0.0, G=0.0, grew=0.0)
 
 
 def schedule_state(problem: Any, start: Iterate | None) -> Any:

@@ -42,7 +42,7 @@ class TruncatedStep(NamedTuple):
     l1: float
     state: Any  # eta
 
-    def needs_loss_at_zero(self):
+    def needs_values_at_zero(self):
         return False
 
     def gradient_norm(self, i, derivative):
