@@ -230,5 +230,5 @@ def test_a_loss_with_an_unknown_kind_of_labels_is_refused():
     class Misspelt(fl.Squared):
         labels = "reel"
 
-    with pytest.raises(fl.InputError, match="Misspelt.labels is 'reel': give 'real', 'binary' or 'class'"):
+    with pytest.raises(fl.InputError, match=r"Misspelt\.labels is 'reel': give 'real', 'binary' or 'class'"):
         fl.Problem(np.eye(2), np.ones(2), fl.compiled(Misspelt)(), fl.L2(1.0))
