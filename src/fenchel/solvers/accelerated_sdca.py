@@ -129,7 +129,7 @@ def largest_norm(problem: Problem) -> float:
 
 
 class Inner:
-    """Prox-SDCA on P(w) + κ/2·‖w − y‖²: Ω_κ = Ω + κ/2·‖w‖² has more curvature, and w = ∇Ω_κ*(v + κy)."""
+    """Prox-SDCA on P(w) + κ/2·‖w − y‖² around the extrapolated point y: Ω_κ = Ω + κ/2·‖w‖² has more curvature, and w = ∇Ω_κ*(v + κy)."""
 
     def __init__(self, problem: Problem, kappa: float, start: Iterate | None, rng: np.random.Generator) -> None:
         self.problem, self.kappa, self.rng = problem, kappa, rng

@@ -35,7 +35,7 @@ from fenchel.solvers.optimistic import GROWTH
 
 FAIR, STEEP = 0.1, 4.0  # the ratio r at which μ stays the same, and how fast μ changes with r
 FASTER, SLOWER = 0.5, 1.2  # smallest and largest factor of μ in one step
-GOOD, LEAST = 0.5, 0.1  # the ratio r from which the parabola is used, and the smallest factor that it may give
+GOOD, LEAST = 0.5, 0.1  # from this ratio r on, the factor of μ comes from the parabola; and the smallest factor that it may give
 PREDICTED = 1e-3  # share of the gap that the predicted decrease must reach
 NEARER = 0.25  # factor of μ until it does
 
