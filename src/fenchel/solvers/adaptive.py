@@ -34,9 +34,9 @@ class Adaptive(NamedTuple):
     R: float  # or 0, for one taken from the data
     state: Any  # λ_{1:t}, τ_{1:t}
 
-    def step(self, G, radius, natural_length):
+    def step(self, G, ball_radius, natural_length):
         state = self.state
-        R = min(radius, self.R if self.R > 0.0 else LENGTHS * natural_length)
+        R = min(ball_radius, self.R if self.R > 0.0 else LENGTHS * natural_length)
         state.lambda_sum += self.l2
         tau = balancing(state.lambda_sum + state.tau_sum, math.sqrt(8.0 / 3.0) * G, R)
         state.tau_sum += tau

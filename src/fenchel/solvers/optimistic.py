@@ -53,13 +53,13 @@ class Robust(NamedTuple):
     slack: float  # √(2ε/λ); with 0, R grows with ‖w‖ and no phase ends
     state: Any
 
-    def step(self, G, radius, natural_length):
+    def step(self, G, ball_radius, natural_length):
         state = self.state
-        R = min(radius, max(state.R_wanted, self.first if self.first > 0.0 else LENGTHS * natural_length))
+        R = min(ball_radius, max(state.R_wanted, self.first if self.first > 0.0 else LENGTHS * natural_length))
         if state.R > 0.0:
             state.tau_sum *= state.R / R
         state.R = R
-        state.largest_R = radius
+        state.largest_R = ball_radius
         state.lambda_sum += self.l2
         state.tau_sum += balancing(state.lambda_sum + state.tau_sum, G, 0.5 * R)
         return 1.0 / (state.lambda_sum + state.tau_sum), 0.0
@@ -85,9 +85,9 @@ class PrintedGrowth(NamedTuple):
     slack: float
     state: Any
 
-    def step(self, G, radius, natural_length):
+    def step(self, G, ball_radius, natural_length):
         state = self.state
-        state.R = max(state.R_wanted, self.first if self.first > 0.0 else min(1.0, radius))
+        state.R = max(state.R_wanted, self.first if self.first > 0.0 else min(1.0, ball_radius))
         state.G = max(state.G, G)
         state.lambda_sum += self.l2
         state.tau_sum += balancing(state.lambda_sum + state.tau_sum, state.G, state.R)

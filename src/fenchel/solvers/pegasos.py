@@ -29,7 +29,7 @@ class Pegasos(NamedTuple):
     l2: float
     state: Any  # λ_{1:t}
 
-    def step(self, G, radius, natural_length):
+    def step(self, G, ball_radius, natural_length):
         self.state.lambda_sum += self.l2
         return 1.0 / self.state.lambda_sum, 0.0
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,15 +30,12 @@ from fenchel.core.errors import Argument, InputError
 from fenchel.core.record import record
 from fenchel.core.validation import checked_choice
 from fenchel.problems.result import Iterate
-from fenchel.solvers._online.candidates import Candidate, SeparateCandidates
-from fenchel.solvers._online.dual_averaging import LinearDualAveraging, advance, dual_averaging
+from fenchel.solvers._online.chosen_strength import run_with_chosen_strength
+from fenchel.solvers._online.dual_averaging import advance, dual_averaging
 from fenchel.solvers._online.online_loop import ROWS_BEFORE_START, OnlineLoop, checked_batch
 from fenchel.solvers._online.predictors import predictor_of
-from fenchel.solvers._online.ridge_candidates import RidgeCandidates
-from fenchel.solvers._online.strength_search import StrengthSearch
 from fenchel.solvers.declaration import bounded_derivatives, has_bounded_derivatives, solver, strongly_convex_regularizer
 
-SAMPLED = 256  # rows from which the mean of ‖x‖² is estimated
 DIVISORS = {"t+1": 1.0, "t": 0.0}
 
 
@@ -116,7 +114,9 @@ def pgs(
         raise InputError(Argument("strength", strength), ': give "auto", or leave it out and give the strength to the regularizer.')
     if strength is not None:
         if start is None or start.regularizer is None:
-            yield from choosing_strength(problem, start, offset, predictor, settings)
+            rule = partial(primal_gradient, offset=offset)
+            run = partial(run_pgs, offset=offset, predictor=predictor, settings=settings)
+            yield from run_with_chosen_strength(problem, start, predictor, settings, rule, run)
             return
         problem = problem.replace(regularizer=start.regularizer)
     yield from run_pgs(problem, start, offset, predictor, settings)
@@ -132,48 +132,6 @@ def run_pgs(problem: Any, start: Iterate | None, offset: float, predictor: str, 
             loop.run(chunk, rule, chosen.weights, part)
         del chunk  # before the next is asked for, so that no two are held
         yield loop.iterate(chosen.read(), {"lambda": rule.weights.v, "t": float(rule.state.t), **chosen.state()})
-
-
-def choosing_strength(problem: Any, start: Iterate | None, offset: float, predictor: str, settings: dict[str, Any]) -> Iterator[Iterate]:
-    """The first pass with several strengths at once, then more passes with the best; on a stream, all along with the best so far."""
-    unit = unit_strength(problem) / problem.regularizer.strong_convexity()
-    source = OnlineLoop(problem, start=start, **settings)
-    averaging = predictor == "suffix" and problem.in_memory
-
-    def candidate(exponent: float, of: Candidate | None = None) -> Candidate:
-        own = problem.replace(regularizer=problem.regularizer.times(unit * 2.0**exponent))
-        begin = start if of is None else of.iterate(scale=2.0 ** (exponent - of.exponent))
-        loop = OnlineLoop(own, start=begin, certify=False, **{**settings, "rng": settings["rng"].spawn(1)[0]})
-        return Candidate(own, exponent, primal_gradient(own, begin, offset), loop, "last" if averaging else predictor)
-
-    one_row = problem.in_memory and start is None and source.batch == 1 and not problem.vector_valued
-    if one_row and predictor in ("last", "suffix") and is_linear(problem):
-        candidates: Any = RidgeCandidates(problem, unit, offset)
-    else:
-        candidates = SeparateCandidates(candidate, problem.threads)
-    search = StrengthSearch(candidates, source.batch)
-    if not problem.in_memory:
-        for best in search.on_stream(source.chunks()):
-            yield candidates.iterate(best)
-        return
-    first = candidates.iterate(search.in_memory(source.chunks(), problem.m, averaging))._replace(passes=1.0)
-    yield first
-    for later in run_pgs(problem.replace(regularizer=first.regularizer), first, offset, predictor, settings):
-        yield later._replace(passes=later.passes + 1.0, accesses=later.accesses + first.accesses)
-
-
-def is_linear(problem: Any) -> bool:
-    """Whether w is a multiple of λ."""
-    return isinstance(dual_averaging(problem.regularizer, np.zeros(1), not has_bounded_derivatives(problem)), LinearDualAveraging)
-
-
-def unit_strength(problem: Any) -> float:
-    """R²/m, R² the mean of ‖x‖²: the strengths tried are powers of two times it."""
-    sample = problem.sample()
-    some = np.linspace(0, len(sample.y) - 1, min(len(sample.y), SAMPLED)).astype(np.int64)
-    order = 2.0 if problem.regularizer.separable else problem.regularizer.dual_order()
-    square = float(np.mean(sample.s[some] * sample.design.row_norms(order, some) ** 2))
-    return (square if square > 0.0 else 1.0) / (problem.m if problem.in_memory else ROWS_BEFORE_START)
 
 
 def primal_gradient(problem: Any, start: Iterate | None, offset: float) -> PrimalGradient:

@@ -52,9 +52,9 @@ class Proximal(NamedTuple):
     R: float  # or 0, for one taken from the data
     state: Any  # λ_{1:t}, τ_{1:t}, the R of the last step
 
-    def step(self, G, radius, natural_length):
+    def step(self, G, ball_radius, natural_length):
         state = self.state
-        R = min(radius, self.R if self.R > 0.0 else LENGTHS * natural_length)
+        R = min(ball_radius, self.R if self.R > 0.0 else LENGTHS * natural_length)
         if state.R > 0.0 and self.R <= 0.0:
             state.tau_sum *= state.R / R  # what it would be, had R been known from the first step
         state.R = R
@@ -73,7 +73,7 @@ class SingleTau(NamedTuple):
     l2: float
     state: Any  # λ_{1:t}, τ
 
-    def step(self, G, radius, natural_length):
+    def step(self, G, ball_radius, natural_length):
         self.state.lambda_sum += self.l2
         return 1.0 / (self.state.lambda_sum + self.state.tau_sum), 0.0
 

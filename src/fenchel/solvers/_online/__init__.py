@@ -11,6 +11,7 @@
     predictors            which of the weights to return: last, random, average, suffix
     strength_search       several strengths at once, to choose one while learning
     candidates, ridge_candidates   the models that it trains
+    chosen_strength       a run that begins with such a search
 
 The solvers are in :mod:`fenchel.solvers`, one file each; a new one brings an update rule, or step sizes for ``subgradient_descent``.
 """

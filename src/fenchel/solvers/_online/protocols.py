@@ -102,8 +102,8 @@ class StepSchedule(Protocol):
         """The sums λ_{1:t} and τ_{1:t} and what else changes: see :func:`.subgradient_descent.new_schedule_state`."""
         ...
 
-    def step(self, G: float, radius: float, natural_length: float) -> tuple[float, float]:
-        """With ‖g_t‖ ≤ G and S = {‖w‖ ≤ radius}: η_t, and the τ_t of a term τ_t/2·‖w‖² added in this step, or 0."""
+    def step(self, G: float, ball_radius: float, natural_length: float) -> tuple[float, float]:
+        """With ‖g_t‖ ≤ G and S = {‖w‖ ≤ ball_radius}: η_t, and the τ_t of a term τ_t/2·‖w‖² added in this step, or 0."""
         ...
 
     def after(self, norm: float) -> bool:
