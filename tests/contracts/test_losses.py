@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fenchel.losses import Hinge, Logistic, MulticlassHinge, SmoothHinge, SmoothMulticlassHinge, Softmax, losses
-from fenchel.losses.smoothed import Smoothed, SmoothedVector
-from fenchel.losses.step_rule import StepRule, VectorStepRule
+from fenchel.losses.smoothed import Smoothed, SmoothedVector, smoothed
+from fenchel.losses.step_rule import with_step_rule
 from tests.naive import dual_gain, simplex_points
 
 # Parameter values tested in addition to the defaults.
@@ -46,10 +46,8 @@ LABELS = {"real": [-1.5, 0.0, 2.0], "binary": [-1.0, 1.0], "class": list(range(K
 BASIC = [cls(**values) for name, cls in losses().items() for values in [{}, *PARAMETERS.get(name, [])]]
 SMOOTH = [loss for loss in BASIC if math.isfinite(loss.smoothness())]
 NON_SMOOTH = [loss for loss in BASIC if math.isinf(loss.smoothness())]
-SMOOTHED = [
-    (SmoothedVector if loss.labels == "class" else Smoothed)(loss, gamma) for loss in [*NON_SMOOTH, Logistic()] for gamma in (0.1, 2.0)
-]
-RULES = [(VectorStepRule if loss.labels == "class" else StepRule)(loss, 1.0 / loss.smoothness()) for loss in SMOOTH]
+SMOOTHED = [smoothed(loss, gamma) for loss in [*NON_SMOOTH, Logistic()] for gamma in (0.1, 2.0)]
+RULES = [with_step_rule(loss) for loss in SMOOTH]
 EXACT = [loss for loss in BASIC + SMOOTHED if not isinstance(loss, LINE_SEARCHED)]  # dual_step is the argmax
 ALL = BASIC + SMOOTHED + RULES
 

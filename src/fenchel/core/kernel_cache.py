@@ -77,8 +77,8 @@ def _private_directory(base: Path) -> Path:
 
 def _is_own(status: os.stat_result) -> bool:
     """Whether a file or directory, not a link to one, belongs to the user; always so where files have no owners."""
-    kind = stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
-    return kind and (os.name != "posix" or status.st_uid == os.geteuid())
+    is_plain = stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
+    return is_plain and (os.name != "posix" or status.st_uid == os.geteuid())
 
 
 def _remove_stale(base: Path) -> None:
@@ -92,7 +92,7 @@ class KernelFiles:
     """One file for each kernel and signature: a checksum, then the pickled key and machine code.
 
     Numba keeps an index file beside the machine code. Two processes that save at the same time can make an index name the wrong
-    file, and a damaged index raises; here every file stands for itself, and one that is damaged or not the user's counts as absent.
+    file, and a damaged index raises; here no file depends on another, and one that is damaged or not the user's counts as absent.
     """
 
     def __init__(self, directory: Path, name: str) -> None:
@@ -123,7 +123,7 @@ class KernelFiles:
             with replacing(self.path(key)) as temporary:
                 temporary.write_bytes(hashlib.sha256(content).digest() + content)
         except OSError as error:
-            _warn_once(f"{self.directory}: {error}")
+            _warn_once(f"{self.directory}: {error.strerror or error}")  # without the name of the file, which differs for every kernel
 
     def flush(self) -> None:
         """Remove all files of the kernel."""

@@ -109,6 +109,16 @@ class SeveralOutputs(NamedTuple):
         return np.empty((k, self.z.shape[0]))
 
 
+def has_several_outputs(loss: Any) -> bool:
+    """Whether a loss has one output for each class.
+
+    >>> import fenchel as fl
+    >>> has_several_outputs(fl.Softmax()), has_several_outputs(fl.Hinge())
+    (True, False)
+    """
+    return bool(getattr(loss, "labels", "real") == "class")
+
+
 def outputs_of(problem: Any) -> OneOutput | SeveralOutputs:
     """The outputs of a problem's or a stream's loss, for one thread.
 

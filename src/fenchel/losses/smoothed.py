@@ -14,6 +14,7 @@ import numpy as np
 
 from fenchel.core.compiled import compiled
 from fenchel.losses.multiclass_hinge import value_by_derivative
+from fenchel.losses.outputs import has_several_outputs
 
 
 @compiled
@@ -73,4 +74,4 @@ class SmoothedVector(Smoothed):
 
 def smoothed(loss: Any, gamma: float) -> Smoothed:
     """The smoothed loss, for its number of outputs."""
-    return (SmoothedVector if getattr(loss, "labels", "real") == "class" else Smoothed)(loss, gamma)
+    return (SmoothedVector if has_several_outputs(loss) else Smoothed)(loss, gamma)

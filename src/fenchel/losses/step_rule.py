@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from fenchel.core.compiled import compiled
+from fenchel.losses.outputs import has_several_outputs
 
 
 @compiled
@@ -57,4 +58,4 @@ class VectorStepRule(StepRule):
 
 def with_step_rule(loss: Any) -> StepRule:
     """The loss with the step size rule for its smoothness, and its number of outputs."""
-    return (VectorStepRule if getattr(loss, "labels", "real") == "class" else StepRule)(loss, 1.0 / loss.smoothness())
+    return (VectorStepRule if has_several_outputs(loss) else StepRule)(loss, 1.0 / loss.smoothness())
