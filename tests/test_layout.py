@@ -19,8 +19,8 @@ import fenchel
 ROOT = Path(fenchel.__file__).parent
 TESTS = Path(__file__).parent
 
-# Tests that belong to no single package or module: contract tests over registries, scikit-learn's own tests, and these.
-OTHER_FOLDERS = {"contracts", "estimators/sklearn_own"}
+# Tests that belong to no single package or module: contract tests over registries, scikit-learn's own tests, the campaign, and these.
+OTHER_FOLDERS = {"campaign", "contracts", "estimators/sklearn_own"}
 OTHER_FILES = {"test_docs.py", "test_layout.py", "test_types.py"}
 
 # A unit imports only from units listed before it; imports inside functions count too.
@@ -37,6 +37,7 @@ LAYERS = (
     "driver",
     "paths",
     "theory",
+    "verification",
     "estimators",
     "persistence",
     "experiments",
@@ -61,6 +62,7 @@ PUBLIC = (
     "fenchel.solvers",
     "fenchel.structured",
     "fenchel.theory",
+    "fenchel.verification",
 )
 
 

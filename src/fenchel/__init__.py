@@ -32,6 +32,7 @@ from fenchel.problems.result import History, Iterate, Result
 from fenchel.problems.stream import Stream
 from fenchel.regularizers import L1, L1L2, L2, Box, Entropy, Linear, SquaredLp
 from fenchel.theory import Plan, plan
+from fenchel.verification import Verification, verify
 
 if TYPE_CHECKING:
     from fenchel import estimators
@@ -107,6 +108,7 @@ __all__ = [
     "Stream",
     "StructuredSVM",
     "Tagger",
+    "Verification",
     "compiled",
     "datasets",
     "estimators",
@@ -118,6 +120,7 @@ __all__ = [
     "plots",
     "save",
     "structured",
+    "verify",
 ]
 
 

@@ -216,6 +216,7 @@ def geometric_strengths(problem: Problem, penalty: Penalty, n_strengths: int, ra
     checked_whole("n_strengths", n_strengths)
     if not (is_number(ratio) and 0.0 < ratio <= 1.0):
         raise InputError(Argument("ratio", ratio), ": give a number above 0 and at most 1, the ratio of the last strength to the first.")
+    problem = problem.centred()
     largest = strength_of_zero(problem, penalty.positive) / penalty.l1_ratio
     if not largest > EPSILON * float(np.abs(problem.y).max(initial=0.0)):
         raise InputError("w = 0 is optimal at every strength, because no column of X correlates with y: check X and y, or give strengths.")
@@ -231,6 +232,7 @@ def strength_of_zero(problem: Problem, positive: bool = False) -> float:
 
 def solve_all(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[Result]:
     """Solve for all strengths in turn with warm starts; an interrupt keeps the finished ones."""
+    problem = problem.centred()
     reduced = Reduction(problem) if len(grid) > 1 and reducible(problem, options["tol"]) else None
     if reduced is not None and reduced.is_exact:
         scale = problem.objective_at_zero / max(reduced.problem.objective_at_zero, TINY)

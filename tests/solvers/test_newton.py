@@ -41,7 +41,7 @@ def test_the_equations_are_solved(shape, way, intercept, free, layout):
 @pytest.mark.parametrize("intercept", [0.0, 2.0, "free"])
 def test_ridge_regression_is_one_step(intercept):
     X, y = data("real")
-    result = fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L2(0.3), intercept=intercept), "newton", tol=1e-13)
+    result = fl.minimize(fl.Problem(X, y, fl.Squared(), fl.L2(0.3), intercept=intercept), "newton", tol=1e-12)
     assert len(result.history) <= 3, "w = 0 twice, by the run and by the solver, and the answer"
     centred = X - X.mean(axis=0) if intercept == "free" else X
     full = np.column_stack([X, np.full(len(X), intercept)]) if intercept == 2.0 else centred
@@ -55,7 +55,7 @@ def test_a_quadratic_loss_of_the_user_is_one_step(factor):
     problems = [
         fl.Problem(X, y, loss, fl.L2(l2), intercept="free") for loss, l2 in ((fl.Squared(), 0.3), (OwnSquared(factor), 0.3 * factor))
     ]
-    plain, own = (fl.minimize(problem, "newton", tol=1e-13) for problem in problems)
+    plain, own = (fl.minimize(problem, "newton", tol=1e-12) for problem in problems)
     assert len(own.history) == len(plain.history)
     np.testing.assert_allclose(own.w, plain.w, atol=1e-10)
 
@@ -85,7 +85,7 @@ def test_a_newton_step_makes_one_product_with_x_and_one_with_its_transpose(inter
     assert found.converged
     assert 3 <= steps < REFRESHED
     assert calls["rmatvec"] == evaluations
-    assert calls["matvec"] <= steps + 2, "one for each step, and at most two at w = 0, which read no entry of X"
+    assert calls["matvec"] <= steps + 3, "one for each step, at most two at w = 0, which read no entry of X, and one to certify the answer"
 
 
 def test_fitting_an_estimator_checks_x_once_and_multiplies_no_more_than_the_solver(monkeypatch):
@@ -96,7 +96,7 @@ def test_fitting_an_estimator_checks_x_once_and_multiplies_no_more_than_the_solv
     assert model.solver_ == "newton"
     evaluations = len(plain.history) - 1
     assert calls["rmatvec"] <= evaluations
-    assert calls["matvec"] <= evaluations + 1
+    assert calls["matvec"] <= evaluations + 2
     assert calls["_first_nonfinite"] == 0, "scikit-learn has checked X"
 
 

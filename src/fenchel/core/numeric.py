@@ -6,10 +6,17 @@ import math
 
 import numpy as np
 
-from fenchel.core.compiled import compiled
+from fenchel.core.compiled import compiled, inlined
 
 EPSILON = float(np.finfo(float).eps)  # the distance from 1 to the next float
 TINY = 1e-300  # a floor for divisors, which prevents division by zero
+
+
+@inlined
+def rounding_of(total, term, rounded):
+    """total + term − rounded, exactly, for rounded = fl(total + term) (TwoSum, Knuth)."""
+    part = rounded - total
+    return (total - (rounded - part)) + (term - part)
 
 
 @compiled

@@ -11,13 +11,14 @@ import numpy as np
 from fenchel.core.errors import Argument, users_line
 from fenchel.problems.result import STATUS, Result
 
-UNEVEN = 1e3  # ratio of a column's norm to the median norm from which it slows first-order methods down
+UNEVEN = 1e3  # ratio of a column's largest entry to the median of all columns from which it slows first-order methods down
 WEAK = 1e-6  # strength relative to the mean of ‖x‖² below which very many passes are needed
 NAMED_COLUMNS = 3  # most columns that a hint names
 
 Words = tuple[str | Argument, ...]
 
 
+@np.errstate(all="ignore")  # at extreme scales, squared norms overflow
 def warn_not_certified(
     subject: Words, problem: Any, worst: Result, limit: Argument, names: Sequence[str] | None = None, resumable: bool = False
 ) -> None:
@@ -29,8 +30,10 @@ def warn_not_certified(
     from fenchel.driver.not_certified import NotCertifiedWarning
 
     end: Words = (f": {STATUS[worst.status]}: ",)
-    if worst.certified and worst.status != "diverged":
-        gap = f" stopped at a certified gap of {worst.gap / problem.scale:.2g} of the objective at w = 0, and "
+    if worst.certified and worst.status not in ("diverged", "contradiction"):
+        scale = worst.target / worst.tol if worst.tol > 0.0 else problem.scale
+        relative = f"{worst.gap / scale:.2g} of the objective at w = 0" if scale > 0.0 else f"{worst.gap:.2g}"
+        gap = f" stopped at a certified gap of {relative}, and "
         end = (gap, Argument("tol", worst.tol), " was asked for: ")
     resume = ", or continue from here with start=result" if resumable and worst.status == "max_passes" else ""
     message = NotCertifiedWarning(*subject, *end, *hint(problem, worst, limit, names), f"{resume}.")
@@ -48,6 +51,8 @@ def hint(problem: Any, result: Result, limit: Argument, names: Sequence[str] | N
         return (f"scale the columns, for instance with StandardScaler, as {shown}{more} are over {UNEVEN:g} times as large as most",)
     if result.status == "diverged":
         return ("scale the columns of X, or use another solver",)
+    if result.status == "contradiction":
+        return ("check the loss, whose value, derivative and conjugate disagree, or scale the columns of X",)
     if result.status == "stalled":
         return ("rounding prevents a smaller gap, so give a larger ", Argument("tol"))
     more_passes = ("more ", Argument(limit.name), f" (now {limit.value!r})")
@@ -64,12 +69,12 @@ def is_weak(problem: Any) -> bool:
 
 
 def uneven_columns(problem: Any) -> np.ndarray:
-    """The columns with a far larger norm than most, largest first."""
+    """The columns with far larger entries than most, largest first."""
     if problem.structured or not problem.in_memory:
         return np.zeros(0, dtype=np.int64)
-    norms = np.sqrt(problem.design.column_squares(problem.row_weights)[: problem.design.width])
-    used = norms[norms > 0.0]
+    sizes = problem.design.largest[: problem.design.width]
+    used = sizes[sizes > 0.0]
     if not used.size:
         return np.zeros(0, dtype=np.int64)
-    large = np.flatnonzero(norms > UNEVEN * np.median(used))
-    return large[np.argsort(-norms[large])]
+    large = np.flatnonzero(sizes / np.median(used) > UNEVEN)
+    return large[np.argsort(-sizes[large])]

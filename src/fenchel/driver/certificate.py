@@ -1,7 +1,8 @@
 """The certificate of a run: the best objective found, the best lower bound proven, and the points that give them
 
 The gap between the two bounds P(w) − min P. Every iterate gives an objective; its dual point, the one that its predictions give, or a
-bound that the solver proves itself gives a lower bound.
+bound that the solver proves itself gives a lower bound. Solvers update predictions X·w and v = Xᵀ(sα)/m step by step. What is reported
+is computed from w and α alone, the objective rounded up and the bound rounded down (:mod:`fenchel.problems.rounding`).
 """
 
 from __future__ import annotations
@@ -22,45 +23,77 @@ class Certificate:
         self.problem, self.objective, self.target = problem, objective, target
         self.w: np.ndarray = problem.origin
         self.alpha: np.ndarray | None = None
-        self.bound = -math.inf
-        self.proven = -math.inf  # the part of the bound that does not depend on alpha
-        self.is_fresh = False  # whether the bound of alpha used a v = Xᵀ(sα)/m computed at once, not updated step by step
+        self.v: np.ndarray | None = None  # Xᵀ(sα)/m, if it was computed at once, not updated step by step
+        self.bound = -math.inf  # the best lower bound; an estimate until it is verified
+        self.proven = -math.inf  # the part of it that does not depend on alpha
+        self.error: float | None = None  # how much larger P(w) may be than the objective; None before it is computed
+        self.is_verified = False  # whether the bound of alpha was computed from alpha alone, with allowances for rounding
+
+    @property
+    def above(self) -> float:
+        """P(w), rounded up."""
+        return self.objective + (self.error or 0.0)
 
     @property
     def gap(self) -> float:
-        """The best objective so far minus the best bound so far."""
-        return gap_between(self.objective, self.bound)
+        """The best objective so far, rounded up, minus the best bound so far."""
+        return gap_between(self.above, self.bound)
 
     @property
     def is_reached(self) -> bool:
         """Whether the gap is at most the target."""
         return self.gap <= self.target
 
-    def add_point(self, w: np.ndarray, objective: float) -> None:
-        """Keep w if it is the best so far; any point is preferred to the origin, which predicts nothing."""
+    @property
+    def is_contradictory(self) -> bool:
+        """Whether the lower bound lies above the objective."""
+        return self.bound > self.above
+
+    def add_point(self, w: np.ndarray, objective: float) -> bool:
+        """Keep w if it is the best so far, and whether it is; any point is preferred to the origin, which predicts nothing."""
         better = objective < self.objective or (self.w is self.problem.origin and math.isfinite(objective))
-        if better and not np.array_equal(w, self.problem.origin):
-            self.objective, self.w = objective, w.copy()
+        if not better or np.array_equal(w, self.problem.origin):
+            return False
+        self.objective, self.w, self.error = objective, w.copy(), None
+        return True
 
     def add_bound(self, iterate: Iterate, z: Any) -> None:
         """Raise the lower bound by the dual point of an iterate, or by that of its predictions z."""
-        problem = self.problem
-        alpha, v, source = iterate.alpha, iterate.v, None
+        problem, wanted = self.problem, self.objective - self.target
+        if iterate.lower_bound > -math.inf:
+            self.proven = max(self.proven, iterate.lower_bound - problem.proven_bound_error(iterate.lower_bound, self.w, self.objective))
+        alpha, v, is_exact = iterate.alpha, iterate.v, iterate.done
         if alpha is None or not hasattr(problem.loss, "conjugate"):
-            (alpha, v), source = problem.loss_gradient(z), z
-        bound = problem.lower_bound(alpha, v, self.objective, source, wanted=self.objective - self.target)
-        if iterate.lower_bound <= self.objective:  # a bound above the objective is a rounding error
-            self.proven = max(self.proven, iterate.lower_bound)
-        if source is not None:
+            (alpha, v), is_exact = problem.loss_gradient(z), True
+        elif v is None:
+            v, is_exact = problem.adjoint(alpha), True
+        if hasattr(problem.loss, "conjugate"):
+            bound = problem.estimated_bound(alpha, v, self.objective, wanted)
+        else:  # only the predictions give the value of the conjugate, so that the bound cannot be computed again later
+            bound = problem.lower_bound(alpha, v, self.objective, z, wanted)
             self.proven = max(self.proven, bound)
         if bound > self.bound:
-            self.bound, self.alpha, self.is_fresh = bound, None if alpha is None else alpha.copy(), iterate.done
+            self.bound, self.alpha, self.is_verified = bound, None if alpha is None else alpha.copy(), False
+            self.v = v.copy() if is_exact else None
         self.bound = max(self.bound, self.proven)
 
-    def verify(self, final: bool = False) -> bool:
-        """Compute the bound again from α alone, because solvers update v step by step; whether the gap is at most the target."""
-        if self.alpha is not None and not self.is_fresh and hasattr(self.problem.loss, "conjugate"):
-            # A bound far from the tolerance is improved only for the final report.
-            wanted = math.inf if final and not self.is_reached else self.objective - self.target
-            self.bound = max(self.proven, self.problem.lower_bound(self.alpha, objective=self.objective, wanted=wanted))
-        return self.is_reached
+    def verify(self, z: Any = None, final: bool = False) -> None:
+        """Compute objective and bound again from w and α alone, with allowances for rounding.
+
+        ``z`` are predictions of the best point, if they were computed at once, not updated step by step.
+        """
+        problem = self.problem
+        is_reached = self.is_reached
+        if self.error is None:
+            if z is None:
+                z = problem.origin_predictions if self.w is problem.origin else problem.predict(self.w)
+                self.objective = problem.objective(self.w, z)
+            self.error = problem.objective_error(self.w, z)
+        if self.alpha is None or self.is_verified or not hasattr(problem.loss, "conjugate"):
+            return
+        # A bound far from the tolerance is improved only for the final report.
+        wanted = math.inf if final and not is_reached else self.above - self.target
+        self.bound = max(self.proven, problem.lower_bound(self.alpha, self.v, self.above, wanted=wanted))
+        if is_reached and not self.is_reached:
+            self.bound = max(self.bound, problem.lower_bound(self.alpha, None, self.above, wanted=wanted, compensated=True))
+        self.is_verified = True

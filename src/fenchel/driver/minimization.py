@@ -22,7 +22,7 @@ from fenchel.problems.result import Iterate, Result
 from fenchel.solvers import Solver, solvers
 from fenchel.solvers.names import SolverName
 
-WARNED = ("max_passes", "stalled", "diverged")  # a time limit, a callback or an interrupt ends a run at the user's request
+WARNED = ("max_passes", "stalled", "diverged", "contradiction")  # a time limit, a callback or an interrupt ends a run at the user's request
 
 
 def minimize(
@@ -83,6 +83,7 @@ def minimize(
     return result
 
 
+@np.errstate(all="ignore")  # trial points may overflow, which the run checks for: NumPy's warnings would tell the user nothing else
 def solve(
     problem: Any,
     solver: str = "auto",
@@ -104,9 +105,10 @@ def solve(
             f"minimize takes a fenchel.Problem, not {type(problem).__name__}: build one with fenchel.Problem(X, y, loss, regularizer)."
         )
     if problem.in_memory:
+        problem = problem.centred()
         if not math.isfinite(problem.objective_at_zero):
             raise InputError("The objective at w = 0 is not finite, so no accuracy can be relative to it: scale y, or use another loss.")
-        problem = problem.with_threads(threads)  # type: ignore[attr-defined]
+        problem = problem.with_threads(threads)
     else:
         problem = problem.limited(max_passes, threads)  # type: ignore[attr-defined]
     chosen, options = find_solver(problem, solver, options)

@@ -136,16 +136,19 @@ class Run:
         problem, certificate = self.problem, self.certificate
         z = problem.predict(iterate.w) if iterate.z is None else iterate.z
         objective = problem.objective(iterate.w, z) if np.isfinite(iterate.w).all() else math.inf
-        certificate.add_point(iterate.w, objective)
+        is_best = certificate.add_point(iterate.w, objective)
         if math.isfinite(objective):
             certificate.add_bound(iterate, z)
-        converged = certificate.is_reached and certificate.verify()
+        if certificate.is_reached or certificate.is_contradictory:
+            certificate.verify(z if is_best and iterate.z is None else None)
         stalled = self.schedule.is_stalled(certificate.gap, self.target, problem.scale)
         self.schedule.plan(iterate.passes, certificate.gap, self.target)
         self.evaluated = iterate.passes
         stop = self._record(iterate, objective)
-        if converged:
+        if certificate.is_reached:
             return "converged"
+        if certificate.is_contradictory:
+            return "contradiction"
         if not math.isfinite(objective):
             return "diverged"
         return "callback" if stop else "stalled" if stalled else None
@@ -153,23 +156,34 @@ class Run:
     def _record(self, iterate: Iterate, objective: float) -> bool:
         """Add to the history, update the progress bar and call the callback; whether it asks to stop."""
         nnz = int(np.count_nonzero(iterate.w))
-        bound = self.certificate.bound
-        evaluation = Evaluation(iterate.passes, iterate.accesses, self.solver_seconds, objective, bound, self.gap, nnz, iterate.w)
+        bound, w = self.certificate.bound, self.problem.without_offset(iterate.w)
+        evaluation = Evaluation(iterate.passes, iterate.accesses, self.solver_seconds, objective, bound, self.gap, nnz, w)
         self.history.append(**{name: getattr(evaluation, name) for name in History.COLUMNS})
         self.show(evaluation, self.target)
         return bool(self.callback is not None and self.callback(evaluation))
 
     def _verify_result(self) -> None:
-        self.certificate.verify(final=True)
+        best, offset = self.certificate, self.problem.offset
+        if offset:  # certify the intercept that is reported, a sum that is rounded
+            rounded = np.append(best.w[:-1], (best.w[-1] + offset) - offset)
+            if not np.array_equal(rounded, best.w):
+                best.w, best.error = rounded, None
+        best.verify(final=True)
+        if best.is_contradictory:
+            best.bound = -math.inf
+        self.history.cap(best.bound)
 
     def _result(self, status: str, iterate: Iterate, rng: np.random.Generator) -> Result:
         best = self.certificate
+        if status == "converged" and not best.is_reached:
+            status = "stalled"
         coef, intercept = self.problem.split(best.w)
         state = {**iterate.state, "key": self.key, "rng": rng.bit_generator.state}
         return Result(
-            w=best.w,
+            w=self.problem.without_offset(best.w),
             alpha=best.alpha,
             objective=best.objective,
+            objective_error=best.error or 0.0,
             dual_objective=best.bound,
             converged=bool(self.certified and best.is_reached),
             certified=self.certified,
@@ -183,5 +197,5 @@ class Run:
             coef=coef,
             intercept=intercept,
             regularizer=self.problem.regularizer,
-            iterate=iterate._replace(state=state).copy(),
+            iterate=iterate._replace(state=state, offset=self.problem.offset).copy(),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import logging
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ import scipy.sparse as sp
 
 from fenchel.core.threads import available_threads, in_parallel, one_thread
 from fenchel.linalg.constant_feature import ColumnsWithConstant, RowsWithConstant
-from fenchel.linalg.row_kernels import rows_add, rows_add_squares, rows_adds, rows_dot, rows_dots, rows_norms
+from fenchel.linalg.row_kernels import largest_entries, rows_add, rows_add_squares, rows_adds, rows_dot, rows_dots, rows_norms
 from fenchel.linalg.rows import CsrRows, DenseRows
 from fenchel.linalg.storage import as_storage
 from fenchel.linalg.views import csr_rows, writable
-from fenchel.linalg.weights import Plain
+from fenchel.linalg.weights import Compensated, Plain
 
 log = logging.getLogger("fenchel")
 BLOCK = 2048  # rows in one call of BLAS
@@ -45,6 +46,7 @@ class Design:
         self.threads = available_threads()
         self._csr: CsrRows | None = None
         self._columns: Any = None
+        self._largest: np.ndarray | None = None
 
     def with_intercept(self, intercept: float) -> Design:
         """The same matrix with another constant feature, or none."""
@@ -123,6 +125,13 @@ class Design:
         product = self._transposed_blocks(a) if dense else self._product(a, forward=self.stored_by_columns, size=self.width)
         return np.concatenate([product, [self.intercept * a.sum(axis=0)]]) if self.intercept else product
 
+    def rmatvec_with_size(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Xᵀ·a by compensated sums, off by the rounding of its terms alone, and |X|ᵀ·|a|."""
+        total = [np.zeros((self.n, *a.shape[1:])) for _ in range(3)]
+        add: Any = rows_add if a.ndim == 1 else rows_adds
+        add(self.rows, np.ascontiguousarray(a, dtype=np.float64), 0, self.m, Compensated(*(part.reshape(-1) for part in total)))
+        return total[0] + total[1], total[2]
+
     def _blocks(self, w: np.ndarray) -> np.ndarray:
         """X·w for several outputs of a dense matrix, by BLAS."""
         out = np.empty((self.m, w.shape[1]))
@@ -190,3 +199,31 @@ class Design:
         out = np.zeros(self.n)
         rows_add_squares(self.rows, h, out)
         return out
+
+    @property
+    def largest(self) -> np.ndarray:
+        """max_i |x_ij| for every column j, the constant feature included; computed once."""
+        if self._largest is None:
+            self._largest = self._largest_of_columns()
+        return np.append(self._largest, abs(self.intercept)) if self.intercept else self._largest
+
+    def _largest_of_columns(self) -> np.ndarray:
+        out = np.zeros(self.width)
+        if not sp.issparse(self.storage):
+            out[: self.storage.shape[1]] = np.maximum(self.storage.max(axis=0), -self.storage.min(axis=0))
+            return out
+        data = self.storage.data[: self.storage.indptr[-1]]
+        if self.stored_by_columns:
+            used = np.flatnonzero(np.diff(self.storage.indptr))
+            if used.size:
+                first = self.storage.indptr[used]
+                out[used] = np.maximum(np.maximum.reduceat(data, first), -np.minimum.reduceat(data, first))
+        else:
+            largest_entries(self.storage.indices, data, out)
+        return out
+
+    @cached_property
+    def longest_row(self) -> int:
+        """An upper bound on the entries of a row, the constant feature included."""
+        by_rows = sp.issparse(self.storage) and not self.stored_by_columns
+        return (int(np.diff(self.storage.indptr).max()) if by_rows else self.width) + 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fenchel.core.compiled import kernel
 
 
@@ -40,3 +42,11 @@ def rows_dots(rows, w, first, last, out):
 def rows_adds(rows, a, first, last, w):
     for i in range(first, last):
         rows.adds(i, a[i], w)
+
+
+@kernel
+def largest_entries(indices, data, out):
+    """out_j ← max |x_ij| over the stored entries of each column j, for indices of columns."""
+    for e in range(data.shape[0]):
+        j = np.uintp(indices[e])
+        out[j] = max(out[j], abs(data[e]))

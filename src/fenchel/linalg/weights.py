@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel, maker
+from fenchel.core.numeric import rounding_of
 from fenchel.core.record import record
 
 SMALLEST_SHARE_OF_PEAK = 1e-4  # a sum that has fallen below this share of its peak consists of the peak's rounding errors: compute it again
@@ -40,6 +41,31 @@ class Plain(NamedTuple):
 
 
 plain = maker(Plain)
+
+
+@compiled
+class Compensated(NamedTuple):
+    """w = v with what rounding took from each entry, so that v + lost is off by the rounding of the terms alone; and Σ|terms|."""
+
+    v: np.ndarray
+    lost: np.ndarray
+    size: np.ndarray
+
+    def raw(self, j):
+        return self.v[j]
+
+    def factor(self):
+        return 1.0
+
+    def shift(self, j, delta):
+        rounded = self.v[j] + delta
+        self.lost[j] += rounding_of(self.v[j], delta, rounded)
+        self.v[j] = rounded
+        self.size[j] += abs(delta)
+        return 0.0
+
+    def settle(self, change):
+        pass
 
 
 @compiled

@@ -23,6 +23,10 @@ class Absolute(NamedTuple):
     def labels(self):
         return "real"
 
+    @property
+    def of_residual(self):
+        return True
+
     def value(self, z, y):
         return abs(z - y)
 

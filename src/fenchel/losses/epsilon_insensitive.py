@@ -26,6 +26,10 @@ class EpsilonInsensitive(NamedTuple):
     def labels(self):
         return "real"
 
+    @property
+    def of_residual(self):
+        return True
+
     def check(self):
         if not 0.0 <= self.epsilon < math.inf:
             raise InputError(f"EpsilonInsensitive(epsilon={self.epsilon}): the tolerance must not be negative.")

@@ -24,6 +24,10 @@ class Huber(NamedTuple):
     def labels(self):
         return "real"
 
+    @property
+    def of_residual(self):
+        return True
+
     def check(self):
         if not (self.delta > 0.0 and math.isfinite(self.delta)):
             raise InputError(f"Huber(delta={self.delta}): delta must be positive and finite.")

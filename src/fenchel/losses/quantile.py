@@ -26,6 +26,10 @@ class Quantile(NamedTuple):
     def labels(self):
         return "real"
 
+    @property
+    def of_residual(self):
+        return True
+
     def check(self):
         if not 0.0 < self.tau < 1.0:
             raise InputError(f"Quantile(tau={self.tau}): tau must lie strictly between 0 and 1.")

@@ -20,6 +20,10 @@ class Squared(NamedTuple):
         return "real"
 
     @property
+    def of_residual(self):
+        return True
+
+    @property
     def is_quadratic(self):
         return True
 

@@ -14,6 +14,7 @@ import numpy as np
 from fenchel.core.numeric import EPSILON, TINY
 
 BALANCED = 1e-12  # relative to Σ|s_i α_i|: a sum of s_i α_i this small is 0 up to rounding
+SUMMED = 64 * EPSILON  # the relative error of a pairwise sum of up to 2⁴⁸ numbers
 FARTHEST = 1e15  # largest |b| searched: beyond it there is no minimum, as when all labels are the same class
 
 
@@ -56,8 +57,22 @@ def is_balanced(alpha: np.ndarray, row_weights: np.ndarray) -> bool:
     >>> is_balanced(np.array([0.2, -0.1]), np.array([0.5, 1.0]))
     True
     """
-    weighted = alpha.T * row_weights
-    return bool(np.abs(weighted.sum(axis=-1)).max() <= BALANCED * np.abs(weighted).sum())
+    return imbalance(alpha, row_weights) <= BALANCED
+
+
+def imbalance(alpha: np.ndarray, row_weights: np.ndarray) -> float:
+    """The part ε by which entries of α have to shrink for Σ s_i α_i = 0 to hold exactly, for every class.
+
+    The positive entries, or the negative ones, times 1 − ε make an exactly balanced point, where φ*(−(1 − ε)α) ≤ (1 − ε)φ*(−α) because
+    φ* is convex and φ*(0) ≤ 0. With K classes the entries of a class that has too much shrink, and what they lose goes to others.
+
+    >>> imbalance(np.array([0.4, -0.2]), np.array([0.5, 0.5])) >= 0.5
+    True
+    """
+    weighted = np.ascontiguousarray(alpha.T * row_weights)  # NumPy adds contiguous entries pairwise, with an error of order log m
+    sizes = np.abs(weighted).sum(axis=-1)
+    excess = np.abs(weighted.sum(axis=-1)) + SUMMED * sizes
+    return float(np.max(2.0 * excess / np.maximum(sizes + excess, TINY)))
 
 
 def balanced(alpha: np.ndarray, row_weights: np.ndarray) -> np.ndarray:
@@ -90,4 +105,21 @@ def balanced_classes(alpha: np.ndarray, y: np.ndarray, row_weights: np.ndarray) 
     moved = p @ (1.0 - kept)
     p = p * kept + moved[:, None] * (missing / max(missing.sum(), TINY))
     p[np.arange(len(y)), y] -= 1.0
+    return -p
+
+
+def on_simplex(alpha: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """α with the probabilities p_i = e_y − α_i of each row made non-negative and summing to 1 up to the last digit.
+
+    >>> on_simplex(np.array([[0.5, -0.5 - 1e-12]]), np.array([0])).tolist()
+    [[0.5, -0.5]]
+    """
+    own = np.arange(len(y)), y
+    p = -alpha
+    p[own] += 1.0
+    if np.abs(alpha.sum(axis=1)).max() <= alpha.shape[1] * EPSILON and p.min() >= 0.0:
+        return alpha
+    p = p.clip(min=0.0)
+    p /= p.sum(axis=1, keepdims=True)
+    p[own] -= 1.0
     return -p

@@ -12,27 +12,34 @@ import numpy as np
 
 from fenchel.core.compiled import is_foreign
 from fenchel.core.errors import Argument, InputError
+from fenchel.core.numeric import EPSILON
 from fenchel.core.validation import is_number
 from fenchel.linalg.design import Design
 from fenchel.linalg.weights import read_weights, weights_of
 from fenchel.losses import losses
 from fenchel.problems.labels import checked_kind
 from fenchel.problems.parts import checked_part, try_loss
+from fenchel.problems.rounding import TERM, relative_error, underflow
 from fenchel.problems.row_order import row_order
 from fenchel.problems.sums import (
+    LinkProducts,
+    NoProducts,
     derivative_terms,
     negative_derivatives,
     negative_vector_derivatives,
     prox_terms,
     sum_conjugate_terms,
+    sum_conjugate_terms_around,
     sum_terms,
     whole_conjugate,
     whole_gradient,
     whole_value,
 )
 from fenchel.regularizers import regularizers
+from fenchel.regularizers.parameters import ROUNDED
 
 FAR = 10.0  # the best c is searched only for gaps within this factor of the wanted gap
+PLANES = 8.0  # the rounding of a mixture of planes, relative to that of one
 PIECE = 1 << 18  # most rows in a chunk: time limits and interrupts are checked between chunks
 SCALING_STEPS = 12  # most evaluations of D(cα) in the search for the best c
 
@@ -57,6 +64,7 @@ class Objective:
     outputs: int  #: K for K classes, else 1
     intercept: float  #: the constant feature, 0 without one
     free = False  #: whether the constant feature is an unpenalised intercept
+    offset = 0.0  #: what an unpenalised intercept, and the labels, are relative to
     in_memory = True  #: whether rows can be read again
     structured = False  #: whether outputs are structures: a loss then decodes an example where it would multiply a row
 
@@ -92,7 +100,20 @@ class Objective:
     def penalty(self, w: np.ndarray) -> float:
         """Ω(w)"""
         flat = np.ascontiguousarray(w).reshape(-1)
-        return float((sum_terms if self.regularizer.separable else whole_value)(self.regularizer, flat))
+        return float(sum_terms(self.regularizer, flat)[0] if self.regularizer.separable else whole_value(self.regularizer, flat))
+
+    def penalty_error(self, w: np.ndarray) -> float:
+        """How much larger the exact Ω(w) may be than the computed one."""
+        flat = np.ascontiguousarray(w).reshape(-1)
+        if self.regularizer.separable:
+            size = float(sum_terms(self.regularizer, flat)[1])
+            return TERM * size + underflow(flat.size, size)
+        return relative_error(flat.size) * (float(whole_value(self.regularizer, flat)) + self._scale_of_penalty)
+
+    @property
+    def _scale_of_penalty(self) -> float:
+        """The size of the constants of a Ω that is not a sum over weights, to which its rounding is relative."""
+        return float(getattr(self.regularizer, "scale", lambda: 0.0)())
 
     def penalty_gradient(self, w: np.ndarray) -> np.ndarray:
         """∇Ω(w), or one subgradient."""
@@ -114,11 +135,38 @@ class Objective:
     def penalty_conjugate(self, v: np.ndarray, objective: float = math.inf) -> float:
         """Ω*(v), or the same maximum over the w whose objective is at most the given one, where Ω*(v) is infinite."""
         exact = float((sum_conjugate_terms if self.regularizer.separable else whole_conjugate)(self.regularizer, v))
-        if math.isfinite(exact) or not math.isfinite(objective) or self.penalised.strong_convexity() > 0.0:
+        if not self._is_restricted(exact, objective):
             return exact
         if hasattr(self.penalised, "conjugate_within"):
             return float(self.regularizer.conjugate_within(v, objective))
         return float(sum_conjugate_terms(self.regularizer.within(objective), v))
+
+    def penalty_conjugate_around(self, v: np.ndarray, distance: np.ndarray, objective: float = math.inf) -> float:
+        """An upper bound on ``penalty_conjugate`` for every v' with |v'_j − v_j| ≤ distance_j, the rounding of its evaluation included.
+
+        A Ω* that is not a sum over weights must not fall as some |v_j| grows. ``distance`` has one entry for each feature.
+        """
+        if not self.regularizer.separable:
+            # Ω* grows at most in proportion to the radius of a ball, and Ω is finite up to rounding beyond it.
+            above = ROUNDED * float(whole_conjugate(self.regularizer, self._farthest(v, distance)))
+            return above + relative_error(v.size) * (abs(above) + self._scale_of_penalty)
+        products = LinkProducts() if hasattr(self.penalised, "link") else NoProducts()
+        total, size = sum_conjugate_terms_around(self.regularizer, products, v, distance, self.outputs)
+        above = total + TERM * size
+        if not self._is_restricted(above, objective):
+            return float(above)
+        if hasattr(self.penalised, "conjugate_within"):
+            return float(self.regularizer.conjugate_within(self._farthest(v, distance), objective)) * (1.0 + TERM)
+        total, size = sum_conjugate_terms_around(self.regularizer.within(objective), products, v, distance, self.outputs)
+        return float(total + TERM * size)
+
+    def _farthest(self, v: np.ndarray, distance: np.ndarray) -> np.ndarray:
+        """The v' within the distances of v that is farthest from 0."""
+        return np.copysign(np.abs(v) * (1.0 + 4.0 * EPSILON) + np.repeat(distance, self.outputs), v)
+
+    def _is_restricted(self, conjugate: float, objective: float) -> bool:
+        """Whether Ω* is infinite and is to be replaced by a maximum over the w whose objective is at most the given one."""
+        return not math.isfinite(conjugate) and math.isfinite(objective) and self.penalised.strong_convexity() == 0.0
 
     @cached_property
     def origin(self) -> np.ndarray:
@@ -151,14 +199,19 @@ class Objective:
         """P(w), given z = predict(w) if it is known already."""
         raise NotImplementedError
 
+    def objective_error(self, w: np.ndarray, z: Any) -> float:
+        """How much larger the exact P(w) may be than the objective computed from z = predict(w)."""
+        raise NotImplementedError
+
     def predict(self, w: np.ndarray) -> Any:
         """What every loss depends on: the predictions X·w."""
         raise NotImplementedError
 
     @cached_property
     def scale(self) -> float:
-        """What tolerances are relative to: P(0), or P(0) minus the smallest Ω where a negative Ω makes P(0) negative."""
+        """What tolerances are relative to: P(0), rounded up, or P(0) minus the smallest Ω where a negative Ω makes P(0) negative."""
         at_zero = self.objective_at_zero
+        at_zero += self.objective_error(self.origin, self.origin_predictions) if math.isfinite(at_zero) else 0.0
         return at_zero if at_zero > 0.0 else at_zero + self.penalty_conjugate(np.zeros(math.prod(self.shape)))
 
     def best_scaled(self, value: Callable[[float], float], v: np.ndarray, objective: float, wanted: float, searches: bool = True) -> float:
@@ -166,7 +219,7 @@ class Objective:
         best, largest = value(1.0), 1.0
         if self.regularizer.strong_convexity() == 0.0:
             # Ω* is infinite for larger c, so that the best c is often this one, where the value is not differentiable.
-            largest = min(1.0, self.regularizer.domain_scale(v.reshape(-1)))
+            largest = min(1.0, (1.0 - 8.0 * EPSILON) * self.regularizer.domain_scale(v.reshape(-1)))
             best = max(best, value(largest))
         elif not searches:
             return best
@@ -178,9 +231,29 @@ class Objective:
         found = minimize_scalar(lambda c: -value(c), bounds=(0.0, largest), method="bounded", options={"maxiter": SCALING_STEPS})
         return max(best, -float(found.fun))
 
+    def centred(self) -> Any:
+        """An equivalent problem that rounding harms less, or this one."""
+        return self
+
+    def without_offset(self, w: np.ndarray) -> np.ndarray:
+        """Weights whose intercept is relative to the offset as weights with the intercept itself."""
+        return np.append(w[:-1], w[-1] + self.offset) if self.offset else w
+
+    @np.errstate(over="ignore")
+    def proven_bound_error(self, bound: float, w: np.ndarray, objective: float) -> float:
+        """An estimate of the rounding in a bound from cutting planes, which solvers keep as numbers; ``w`` is the best point.
+
+        A plane's value is a sum over rows and weights whose terms are as large as losses and predictions.
+        """
+        return PLANES * relative_error(self.m + self.n) * (abs(bound) + abs(objective) + self._size_of_planes(w))  # type: ignore[attr-defined]
+
+    def _size_of_planes(self, w: np.ndarray) -> float:
+        """The sum of the absolute values of the terms of <a, w> for a subgradient a of the mean loss."""
+        raise NotImplementedError
+
     def split(self, w: np.ndarray) -> tuple[np.ndarray, Any]:
         """Weights of the columns of X, and the intercept (0 without one)."""
-        return (w[:-1], self.intercept * w[-1]) if self.intercept else (w, 0.0)
+        return (w[:-1], self.intercept * w[-1] + self.offset) if self.intercept else (w, 0.0)
 
     def _check_fit(self, y: np.ndarray) -> None:
         """Whether loss and regularizer fit labels like these and weights of this shape."""
@@ -218,5 +291,9 @@ def row_orders(m: int, sampling: str, rng: np.random.Generator, batch: int) -> I
 
 
 def gap_between(objective: float, bound: float) -> float:
-    """Objective minus lower bound: infinite where either is not finite, and never negative by rounding."""
-    return max(0.0, objective - bound) if math.isfinite(objective) and bound > -math.inf else math.inf
+    """Objective minus lower bound: infinite where either is not finite, and where they contradict each other.
+
+    >>> gap_between(1.0, 0.75), gap_between(1.0, 1.25)
+    (0.25, inf)
+    """
+    return objective - bound if math.isfinite(objective) and -math.inf < bound <= objective else math.inf

@@ -131,6 +131,22 @@ class Problem(RowsObjective):
         bare = self._changed(design=design, n=design.n, intercept=value, free=free, regularizer=self.penalised, memo={})
         return bare.replace() if free else bare
 
+    def centred(self) -> Problem:
+        """The equivalent problem for labels y − c, with c = ``offset`` near their median, if every y_i − c is exact; else this problem.
+
+        A loss of the residual y − z does not change when an unpenalised intercept and all labels do by the same c. With labels near
+        10¹², predictions and the dual objective would lose as many digits; y_i − c is exact where y_i and c are within a factor of 2
+        (Sterbenz 1974).
+        """
+        if not self.free or self.offset or not getattr(self.loss, "of_residual", False):
+            return self
+        c = float(np.median(self.y))
+        ratios = self.y / c if c else np.zeros(1)
+        if not (ratios.min() >= 0.5 and ratios.max() <= 2.0):
+            return self
+        memo = self.memo.setdefault("centred", {})
+        return self._changed(y=self.y - c, offset=c, token=self.token, memo=memo, **self._row_constants())
+
     def with_threads(self, threads: int | None) -> Problem:
         """The same problem with another number of threads for products with the whole matrix."""
         if threads is None or threads == self.design.threads:

@@ -20,6 +20,7 @@ STATUS = {
     "finished": "the solver's own rule says that it is done",
     "exhausted": "the stream has come to its end",
     "stalled": "the solver could make no further progress in floating point",
+    "contradiction": "the lower bound lies above the objective, so that nothing is certified",
     "diverged": "the objective left the range of floating point; this is the best iterate before it did",
 }
 
@@ -47,6 +48,7 @@ class Iterate(NamedTuple):
     z: np.ndarray | None = None  #: predictions X·w, if known
     lower_bound: float = -math.inf  #: a lower bound on the optimum that the solver itself proves
     state: dict[str, Any] = {}  #: other state that the solver continues from
+    offset: float = 0.0  #: what an unpenalised intercept in w is relative to
     regularizer: Any = None  #: the one w is for, from a solver that chooses its strength
     progressive: ProgressiveLoss | None = None  #: from a solver that reads rows once
     done: bool = False  #: alpha, v and z are complete and newly computed, and are to be evaluated now
@@ -78,6 +80,15 @@ class History:
         """Add a row; every column must be given."""
         self.rows.append(tuple(values[name] for name in self.COLUMNS))
 
+    def cap(self, bound: float) -> None:
+        """Replace lower bounds above the one proven at the end: solvers update what they are computed from, and rounding adds up."""
+        place, gap = self.COLUMNS.index("dual_objective"), self.COLUMNS.index("gap")
+        for k, row in enumerate(self.rows):
+            if row[place] > bound:
+                changed = list(row)
+                changed[place], changed[gap] = bound, changed[gap] + (row[place] - bound)
+                self.rows[k] = tuple(changed)
+
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.COLUMNS:
             raise KeyError(f"there is no column {name!r}: the columns are {', '.join(self.COLUMNS)}")
@@ -104,9 +115,9 @@ class Result:
         w: the best of the weights evaluated (except w = 0, which predicts nothing); ``coef`` are those of the columns of
             X, ``intercept`` the intercept (0 without one): predictions are ``X @ coef + intercept``. ``iterate.w`` are the last.
         alpha: the dual point with the best bound.
-        objective: P(w).
-        dual_objective: a proven lower bound on min P.
-        gap: an upper bound on P(w) − min P.
+        objective: P(w); ``objective_error`` bounds how much larger it may be in exact arithmetic.
+        dual_objective: a proven lower bound on min P, rounded down.
+        gap: an upper bound on P(w) − min P: the difference of the two, rounded up.
         converged: whether ``gap`` ≤ ``tol``·P(0).
         status: why the run ended, a key of ``fenchel.problems.result.STATUS``; ``message`` says it in a sentence.
         passes, seconds: passes over the data, and time in the solver, evaluations not counted.
@@ -134,11 +145,12 @@ class Result:
     regularizer: Any
     certified: bool
     iterate: Iterate = field(repr=False)
+    objective_error: float = 0.0
 
     @property
     def gap(self) -> float:
         """An upper bound on P(w) − min P; nan after a stream, whose objective is an estimate."""
-        return gap_between(self.objective, self.dual_objective) if self.certified else math.nan
+        return gap_between(self.objective + self.objective_error, self.dual_objective) if self.certified else math.nan
 
     @property
     def message(self) -> str:

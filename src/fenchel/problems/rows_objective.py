@@ -14,11 +14,17 @@ from typing import Any
 
 import numpy as np
 
+from fenchel.core.compiled import is_foreign
 from fenchel.core.errors import InputError
+from fenchel.core.numeric import EPSILON
 from fenchel.linalg.design import Design
+from fenchel.losses.outputs import outputs_of
 from fenchel.problems import intercepts
 from fenchel.problems.objective import Objective, gap_between
-from fenchel.problems.sums import sum_conjugates, sum_losses
+from fenchel.problems.rounding import TERM, relative_error, underflow
+from fenchel.problems.sums import sum_conjugates, sum_losses, sum_losses_around
+
+SIMPLEX = 40.0  # p·log p changes by at most |log ε| < 40 times a change of ε ≥ 1e-17 in p
 
 
 class RowsObjective(Objective):
@@ -87,7 +93,7 @@ class RowsObjective(Objective):
         alpha = self._as_dual(alpha)
         if self.free and not self.is_balanced(alpha):
             return -math.inf
-        return self._dual_value(alpha, self.adjoint(alpha), 1.0, math.inf, None)
+        return -self.mean_conjugate(alpha) - self.penalty_conjugate(self.adjoint(alpha).reshape(-1))
 
     def is_dual_point(self, alpha: np.ndarray) -> bool:
         """Whether α has the right shape and lies in the domain of φ*."""
@@ -97,9 +103,41 @@ class RowsObjective(Objective):
         """An upper bound on P(w) − min P: the objective minus the best lower bound that α (or w itself) gives."""
         z = self.predict(w)
         objective = self.objective(w, z)
-        if alpha is not None:
-            return gap_between(objective, self.lower_bound(alpha, objective=objective))
-        return gap_between(objective, self.lower_bound(self.negative_derivatives(z, self.y), objective=objective, z=z))
+        error = self.objective_error(w, z)
+        source = z if alpha is None else None
+        alpha = self.negative_derivatives(z, self.y) if alpha is None else alpha
+        return gap_between(objective, self.lower_bound(alpha, objective=objective + error, z=source) - error)
+
+    @np.errstate(over="ignore")
+    def objective_error(self, w: np.ndarray, z: np.ndarray) -> float:
+        """How much larger the exact P(w) may be than the objective computed from z = X·w: see :mod:`fenchel.problems.rounding`."""
+        w = self._as_weights(w)
+        products = float((self.design.largest @ np.abs(w)).max())
+        distance = relative_error(self.design.longest_row) * products + underflow(self.n, products)
+        computed = self.mean_loss(z)
+        if self.vector_valued:
+            # In the norm max_k |z_k|; the value may be a difference of terms as large as z.
+            lipschitz = getattr(self.loss, "lipschitz", lambda: math.inf)() * math.sqrt(self.outputs)
+            above = computed + (lipschitz if math.isfinite(lipschitz) else 2.0 * self._mass(z)) * distance + TERM * float(np.abs(z).max())
+        else:
+            above = float(sum_losses_around(self.loss, z, self.y, self.row_weights, distance))
+        loss = max(0.0, above - computed) + TERM * (above + (self._own_size if is_foreign(self.loss) else 0.0))
+        return loss + underflow(self.m, above) + self.penalty_error(w)
+
+    def _size_of_planes(self, w: np.ndarray) -> float:
+        # With the loss as its own measure of |φ'|, which is at most the Lipschitz constant, or as large as the residual.
+        lipschitz = float(getattr(self.loss, "lipschitz", lambda: math.inf)())
+        steepness = lipschitz if math.isfinite(lipschitz) else math.sqrt(2.0 * abs(self.objective_at_zero))
+        return steepness * float((self.design.largest @ np.abs(w)).max())
+
+    def _mass(self, z: np.ndarray) -> float:
+        """Σ_i r_i ‖φ'(z_i)‖₁"""
+        return float(np.abs(self.negative_derivatives(z, self.y)).sum(axis=1) @ self.row_weights)
+
+    @property
+    def _own_size(self) -> float:
+        """The size of the constants of φ*, to which the rounding of its terms is relative; losses of residuals have none but y."""
+        return float(self.outputs) if self.labels != "real" or is_foreign(self.loss) else 0.0
 
     def lower_bound(
         self,
@@ -108,38 +146,84 @@ class RowsObjective(Objective):
         objective: float = math.inf,
         z: np.ndarray | None = None,
         wanted: float = math.inf,
+        *,
+        compensated: bool = False,
     ) -> float:
         """The best of D(cα) over 0 ≤ c ≤ 1: a lower bound on min P, whether or not α itself is feasible.
 
         ``v`` is ``adjoint(alpha)`` if it is known; ``objective`` is any objective value reached so far, which bounds the
         minimiser where Ω alone does not; ``z`` are the predictions α was derived from, which replace the conjugate of a
         loss that has none. The search for c stops once the bound reaches ``wanted``, and is skipped while it is far from it.
+
+        The bound is one for the exact real numbers: it is D of a point near α that satisfies every constraint exactly, less what
+        rounding can have added to it (:mod:`fenchel.problems.rounding`). With ``compensated``, v is computed by compensated sums,
+        whose rounding does not grow with the number of rows.
         """
-        alpha = self._as_dual(alpha)
-        if self.free and not self.is_balanced(alpha):
-            alpha, v, z = self.balanced(alpha), None, None
-            if not hasattr(self.loss, "conjugate"):
-                return -math.inf
-        v = self.adjoint(alpha) if v is None else v
+        given = self._as_dual(alpha)
+        alpha, change = self._feasible(given)
+        if alpha is not given:
+            v = z = None
+        if change >= 1.0 or (z is None and not hasattr(self.loss, "conjugate")):
+            return -math.inf
+        weighted = alpha * (self.row_weights[:, None] if self.vector_valued else self.row_weights)
+        if compensated:
+            v, sizes = self.design.rmatvec_with_size(weighted)
+            distance = (TERM + change) * (sizes.max(axis=1) if self.vector_valued else sizes)
+        else:
+            v = self.design.rmatvec(weighted) if v is None else v
+            distance = (relative_error(self.m) + change) * float(np.abs(weighted).sum(axis=0).max()) * self.design.largest
+        v = v.reshape(-1)
 
         def value(c: float) -> float:
-            return self._dual_value(alpha, v, c, objective, z)
+            total, size, mass = self._conjugate_sums(alpha, c, z)
+            own = self._own_size if mass > 0.0 else 0.0
+            losses = total + (TERM + change) * (size + own) + underflow(self.m, size)
+            penalty = self.penalty_conjugate_around(c * v, c * distance + underflow(self.m, mass), objective)
+            bound = -losses - penalty
+            return bound - TERM * (abs(losses) + abs(penalty)) if bound > -math.inf else -math.inf
 
-        searches = z is None or hasattr(self.loss, "conjugate")
-        return self.best_scaled(value, v, objective, wanted, searches)
+        return self.best_scaled(value, self._farthest(v, distance), objective, wanted, z is None or hasattr(self.loss, "conjugate"))
 
-    def _dual_value(self, alpha: np.ndarray, v: np.ndarray, c: float, objective: float, z: np.ndarray | None) -> float:
-        return -self.mean_conjugate(alpha, c, z) - self.penalty_conjugate(c * v.reshape(-1), objective)
+    def estimated_bound(self, alpha: np.ndarray, v: np.ndarray, objective: float, wanted: float) -> float:
+        """The same as ``lower_bound`` without the allowances for rounding, for a v that a solver has updated step by step: an estimate."""
+        if self.free and not self.is_balanced(alpha):
+            alpha = self.balanced(alpha)
+            v = self.adjoint(alpha)
+
+        def value(c: float) -> float:
+            return -self.mean_conjugate(alpha, c) - self.penalty_conjugate(c * v.reshape(-1), objective)
+
+        return self.best_scaled(value, v, objective, wanted)
+
+    def _feasible(self, alpha: np.ndarray) -> tuple[np.ndarray, float]:
+        """A dual point that satisfies the constraints up to rounding, or α itself; and the relative change that makes them exact."""
+        change = 0.0
+        if self.vector_valued and not is_foreign(self.loss):
+            alpha = intercepts.on_simplex(alpha, self.y)
+            change = SIMPLEX * self.outputs * EPSILON
+        if self.free:
+            if not self.is_balanced(alpha):
+                alpha = self.balanced(alpha)
+            change += math.sqrt(self.outputs) * intercepts.imbalance(alpha, self.row_weights)
+        return alpha, change
 
     def mean_conjugate(self, alpha: np.ndarray, c: float = 1.0, z: np.ndarray | None = None) -> float:
         """(1/m) Σ s_i φ*(−cα_i), or an upper bound on it from the predictions z that α was derived from."""
+        return math.inf if z is None and not hasattr(self.loss, "conjugate") else self._conjugate_sums(alpha, c, z)[0]
+
+    def _conjugate_sums(self, alpha: np.ndarray, c: float, z: np.ndarray | None) -> tuple[float, float, float]:
+        """The mean conjugate at cα, the sizes of what is added in it, and the mean of ‖cα_i‖."""
         if hasattr(self.loss, "conjugate"):
-            return float(sum_conjugates(self.loss, alpha, self.y, self.row_weights, c))
-        if z is None:
-            return math.inf
+            return sum_conjugates(self.loss, outputs_of(self), alpha, self.y, self.row_weights, c)
         # Fenchel–Young is an equality at α = −φ'(z). φ ≥ 0 implies φ*(0) ≤ 0, and φ* is convex.
         products = -(alpha * z if alpha.ndim == 1 else (alpha * z).sum(axis=1))
-        return c * (float(products @ self.row_weights) - self.mean_loss(z))
+        assert z is not None
+        sizes, loss = np.abs(alpha * z), self.mean_loss(z)
+        mass = np.abs(alpha) if alpha.ndim == 1 else np.abs(alpha).sum(axis=1)
+        size = float((sizes if alpha.ndim == 1 else sizes.sum(axis=1)) @ self.row_weights) + loss
+        # The products are added by BLAS in any order, not by a compensated sum.
+        size *= relative_error(self.m) / TERM
+        return c * (float(products @ self.row_weights) - loss), c * size, c * float(mass @ self.row_weights)
 
     # ---- an unpenalised intercept: see fenchel.problems.intercepts ----
 

@@ -19,7 +19,7 @@ import numpy as np
 from fenchel.core.compiled import compiled
 from fenchel.core.errors import InputError
 from fenchel.core.numeric import TINY
-from fenchel.regularizers.parameters import positive
+from fenchel.regularizers.parameters import ROUNDED, positive
 
 OUTGROWN = 30.0  # how far v/strength may exceed the reference of the stored images, in powers of e
 NEWTON_STEPS = 100  # an upper limit
@@ -76,7 +76,7 @@ class Entropy(NamedTuple):
         norm = 0.0
         for j in range(w.shape[0]):
             norm += abs(w[j])
-        if norm > self.radius * (1.0 + 1e-9):
+        if norm > self.radius * ROUNDED:
             return math.inf
         # The maximum of <w, v> − Ω*(v), attained at the gradient; the definition as a sum would cancel near 0.
         s = split(w, self.radius)
@@ -130,6 +130,10 @@ class Entropy(NamedTuple):
 
     def bounded(self):
         return True
+
+    def scale(self):
+        """The size of what cancels in the conjugate: logarithms of up to e⁴⁰ terms."""
+        return 40.0 * self.strength * self.radius
 
     def strong_convexity(self):
         return self.strength / self.radius

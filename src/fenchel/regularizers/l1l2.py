@@ -37,7 +37,8 @@ class L1L2(NamedTuple):
         return 0.5 * self.l2 * w * w + self.l1 * abs(w)
 
     def conjugate_term(self, v, j):
-        return 0.5 * max(abs(v) - self.l1, 0.0) ** 2 / self.l2
+        excess = max(abs(v) - self.l1, 0.0)
+        return 0.5 * excess * excess / self.l2
 
     def link(self, v, j):
         return soft_threshold(v, self.l1) * (1.0 / self.l2)

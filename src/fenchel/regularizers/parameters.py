@@ -1,4 +1,4 @@
-"""Validation of the strengths of regularizers."""
+"""Validation of the strengths of regularizers, and the rounding of the radius of a ball."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from typing import Any
 
 from fenchel.core.errors import InputError
+
+ROUNDED = 1.0 + 1e-9  # the link reaches the sphere only up to rounding: the ball is this much larger than its radius
 
 
 def positive(regularizer: Any, field: str, instead: str = "") -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from fenchel.core.compiled import compiled
 from fenchel.core.errors import InputError
 from fenchel.core.numeric import TINY, power
-from fenchel.regularizers.parameters import positive
+from fenchel.regularizers.parameters import ROUNDED, positive
 
 OUTGROWN = 16.0  # how many times v may exceed the reference of the stored images
 DIGITS = 200.0  # and a limit on the same factor in v^q, in powers of ten
@@ -66,8 +66,7 @@ class SquaredLp(NamedTuple):
 
     def value(self, w):
         norm = p_norm(w, self.p)
-        # The link reaches the sphere only up to rounding.
-        if norm > self.radius * (1.0 + 1e-9):
+        if norm > self.radius * ROUNDED:
             return math.inf
         return 0.5 * self.strength / (self.p - 1.0) * norm * norm
 

@@ -34,6 +34,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fenchel.core.errors import InputError
+from fenchel.core.numeric import TINY
 from fenchel.linalg.weights import read_weights, weights_of
 from fenchel.losses.outputs import outputs_of
 from fenchel.losses.smoothed import smoothed
@@ -62,9 +63,11 @@ def accelerated_sdca(
         return practical(with_dual_step(problem), start, rng)
     reduced = with_dual_step(smooth(strongly_convex(problem, accuracy), accuracy))
     lam, gamma = reduced.regularizer.strong_convexity(), 1.0 / reduced.loss.smoothness()
-    if largest_norm(reduced) ** 2 / (lam * gamma) <= SMALLEST_CONDITION * reduced.m:
+    norm = largest_norm(reduced)
+    kappa = norm * norm / (gamma * reduced.m) - lam
+    if norm * norm / (lam * gamma) <= SMALLEST_CONDITION * reduced.m or not math.isfinite(kappa):
         return sdca.run(reduced, start=start, rng=rng, accuracy=accuracy)
-    inner = Inner(reduced, largest_norm(reduced) ** 2 / (gamma * reduced.m) - lam, start, rng)
+    inner = Inner(reduced, kappa, start, rng)
     # Added curvature raises the optimum by at most ε/2.
     return faithful(inner, slack=0.5 * max(accuracy, SMALLEST_ACCURACY) if problem.regularizer.strong_convexity() == 0.0 else 0.0)
 
@@ -194,4 +197,5 @@ def strongly_convex(problem: Problem, accuracy: float) -> Problem:
     if problem.regularizer.strong_convexity() > 0.0:
         return problem
     reach = problem.regularizer.reach(problem.objective_at_zero, problem.n * problem.outputs)
-    return problem.replace(regularizer=problem.regularizer.with_l2(max(accuracy, SMALLEST_ACCURACY) / max(reach, SMALLEST_ACCURACY) ** 2))
+    reach = max(reach, SMALLEST_ACCURACY)
+    return problem.replace(regularizer=problem.regularizer.with_l2(max(max(accuracy, SMALLEST_ACCURACY) / reach / reach, TINY)))

@@ -26,8 +26,9 @@ from fenchel.core.errors import InputError, InputTypeError
 from fenchel.core.threads import available_threads
 from fenchel.core.validation import checked_choice
 from fenchel.problems.labels import checked_sample_weights
-from fenchel.problems.objective import Chunk, Objective, row_orders
+from fenchel.problems.objective import Chunk, Objective, gap_between, row_orders
 from fenchel.problems.parts import checked_part
+from fenchel.problems.rounding import TERM, relative_error
 from fenchel.regularizers import regularizers
 from fenchel.structured.oracle import decode_all, loss_and_subgradient, measure, split_by_work
 from fenchel.structured.structured_model import MARGIN, StructuredModel
@@ -143,18 +144,34 @@ class Problem(Objective):
         """The lower bound on the smallest objective from the cutting plane found by ``predict``."""
         if z is None:
             raise InputError("The bound needs a cutting plane of the mean loss: give z = problem.predict(w).")
-        return self.bound_of_plane(z.loss - float(z.subgradient @ z.w), z.subgradient, objective, wanted)
+        size = z.loss + self._size_of_planes(z.w)
+        b = z.loss - float(z.subgradient @ z.w) - relative_error(self.m + self.n) * size
+        return self.bound_of_plane(b, z.subgradient, objective, wanted)
 
     def bound_of_plane(self, b: float, a: np.ndarray, objective: float = math.inf, wanted: float = math.inf) -> float:
         """max over 0 ≤ c ≤ 1 of c·b − Ω*(−c·a): a lower bound on the smallest objective if ℓ(w) ≥ b + <a, w> and ℓ ≥ 0."""
-        found = self.best_scaled(lambda c: c * b - self.penalty_conjugate(-c * a, objective), -a, objective, wanted)
-        return max(found, -self.penalty_conjugate(np.zeros(self.n)))
+        error = relative_error(self.m) * np.abs(a)
+
+        def value(c: float) -> float:
+            return c * b - TERM * abs(b) - self.penalty_conjugate_around(-c * a, c * error, objective)
+
+        return max(self.best_scaled(value, -a - np.copysign(error, a), objective, wanted), -self.penalty_conjugate(np.zeros(self.n)))
+
+    @np.errstate(over="ignore")
+    def objective_error(self, w: np.ndarray, z: LossAtPoint) -> float:
+        """An estimate of how much larger the exact P(w) may be than the computed one: a score is a sum over the features of a structure."""
+        return relative_error(self.m + self.n) * (z.loss + self._size_of_planes(w)) + self.penalty_error(w)
+
+    @np.errstate(over="ignore")
+    def _size_of_planes(self, w: np.ndarray) -> float:
+        at_zero = self.predict(np.zeros(self.n))  # known to every run, unlike the norm for each example, which takes another pass
+        return at_zero.loss + float(np.linalg.norm(w)) * float(np.linalg.norm(at_zero.subgradient))
 
     def gap(self, w: np.ndarray) -> float:
         """An upper bound on P(w) − min P, from w alone."""
         z = self.predict(w)
         objective = self.objective(w, z)
-        return max(0.0, objective - self.lower_bound(None, -z.subgradient, objective, z))
+        return gap_between(objective, self.lower_bound(None, -z.subgradient, objective, z) - self.objective_error(w, z))
 
     def is_dual_point(self, alpha: Any) -> bool:
         """Always False: the dual points of solvers are internal to them, and a mixture of outputs cannot be validated."""

@@ -55,7 +55,7 @@ class LineSearch:
         return best
 
     def _penalty(self, w: np.ndarray) -> float:
-        return float(sum_terms(self.problem.penalised, w))
+        return float(sum_terms(self.problem.penalised, w)[0])
 
     def _search(self, value_at: Any, objective: float, slope: float) -> tuple[float, float]:
         """The best t found and its value."""

@@ -11,6 +11,7 @@ b = (Σρ − <x̄, w>·Σa)/Σa with the means x̄ = Xᵀa/Σa, which subtracts
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from fenchel.core.threads import one_thread
 from fenchel.losses import Squared
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate, Result
+from fenchel.problems.rounding import relative_error
 from fenchel.solvers._coordinate.gram_matrix import gram
 from fenchel.solvers._second_order.curvatures import row_curvatures
 from fenchel.solvers.declaration import is_quadratic
@@ -46,6 +48,8 @@ class Reduction:
     def __init__(self, problem: Problem) -> None:
         self.free = problem.free
         G, v, constant = self._quadratic_form(problem)
+        self.roots, self.size = np.sqrt(G.diagonal().clip(min=0.0)), math.sqrt(2.0 * abs(constant))
+        self.relative = relative_error(problem.m) + problem.n * DEPENDENT
         rows, targets = least_squares(G, v)
         scale = np.sqrt(len(rows))  # the mean over the rows of the smaller problem divides by it again
         self.problem = Problem(np.asfortranarray(scale * rows), scale * targets, Squared(), problem.penalised)
@@ -68,19 +72,26 @@ class Reduction:
             self.is_exact = bool((self.means**2 <= OFF_CENTRE * variances).all())
             G -= total * np.outer(self.means, self.means)
             v = v - total * self.mean * self.means
-            constant -= 0.5 * total * self.mean**2
+            constant -= 0.5 * total * self.mean * self.mean
         return G, v, constant
 
     def agrees(self, result: Result, problem: Problem) -> bool:
         """Whether the original problem has the objective that ``result``, already mapped back, reports."""
-        objective = problem.replace(regularizer=result.regularizer).objective(result.w)
+        w = np.append(result.w[:-1], result.w[-1] - problem.offset) if problem.offset else result.w
+        objective = problem.replace(regularizer=result.regularizer).objective(w)
         return bool(abs(objective - result.objective) <= ROUNDING * problem.objective_at_zero)
+
+    def _rounding(self, w: np.ndarray) -> float:
+        """How far rounding in G and v, and the eigenvalues left out, may take the objective at w: relative to terms as large as ½wᵀGw."""
+        size = float(self.roots @ np.abs(w)) + self.size
+        return self.relative * size * size
 
     def taken_back(self, result: Result, problem: Problem, tol: float) -> Result:
         """A result of the smaller problem as one of the original problem, without a dual point and the solver's state."""
         w = np.append(result.w, self.mean - float(self.means @ result.w)) if self.free else result.w
         coef, intercept = problem.split(w)
-        objective, bound = result.objective + self.constant, result.dual_objective + self.constant
+        objective, bound = result.objective + self.constant, result.dual_objective + self.constant - self._rounding(result.w)
+        w = problem.without_offset(w)
         return replace(
             result, w=w, coef=coef, intercept=intercept, objective=objective, dual_objective=bound, alpha=None, tol=tol, iterate=Iterate(w)
         )
