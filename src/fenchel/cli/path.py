@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED
+from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED, interrupts_keep_the_model
 from fenchel.cli.screen import out, print_json, print_message, table
 from fenchel.core.errors import InputError
 
@@ -62,10 +62,10 @@ def command(
     options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "threads": threads}
     grid: dict[str, Any] = {"l1_ratio": l1_ratio, "n_strengths": strengths, "ratio": ratio, "cv": cv}
     weight: dict[str, Any] = {"sample_weight": rows.sample_weight, "intercept": "free"}
-    found = solve_path(rows.X, labels.y, labels.loss, **grid, **weight, **options)
-    selected = found.folds > 0
-    if model is not None and selected:
-        _write_best(model, rows, kind, loss, found, {"tol": tol, "max_passes": max_passes, "random_state": seed, "n_jobs": threads})
+    with interrupts_keep_the_model() as postponed:
+        found = solve_path(rows.X, labels.y, labels.loss, **grid, **weight, **options)
+        selected, limits = found.folds > 0, {"tol": tol, "max_passes": max_passes, "random_state": seed, "n_jobs": threads}
+        stopped = model is not None and selected and _write_best(model, rows, kind, loss, found, limits)
     if plot is not None:
         plots.save(plots.path(found), plot)
     facts = {"task": kind, "loss": loss or formulation.DEFAULT_LOSS[kind], "l1_ratio": l1_ratio, "classes": labels.classes}
@@ -76,21 +76,22 @@ def command(
         _print_table(found, best)
         if model is not None and selected:
             out().print(f"The model at strength {found.strengths[found.best]:.4g} is in {model}.", markup=False)
-    if found.interrupted:
+    if found.interrupted or stopped or postponed.came:
         print_message(_what_is_done(found, strengths, cv, model))
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(DONE if found["converged"].all() or tol == 0.0 else NOT_CERTIFIED)
 
 
-def _write_best(model: Path, rows: Any, task: str, loss: str | None, found: Any, limits: dict[str, Any]) -> None:
-    """Fit a model with the best strength on all rows, and save it."""
+def _write_best(model: Path, rows: Any, task: str, loss: str | None, found: Any, limits: dict[str, Any]) -> bool:
+    """Fit a model with the best strength on all rows, and save it; whether the fit was interrupted."""
     from fenchel import save
     from fenchel.cli import linear_models
 
     penalty = {"penalty": "elasticnet", "strength": float(found.strengths[found.best]), "l1_ratio": found.l1_ratio}
     estimator = linear_models.model_for(task, {"loss": loss, **penalty, **limits})
-    linear_models.fit_with_progress(estimator, rows, None, visible=False)
+    outcome = linear_models.fit_with_progress(estimator, rows, None, visible=False)
     save(estimator, model)
+    return outcome.interrupted
 
 
 def _what_is_done(found: Any, strengths: int, cv: int | None, model: Path | None) -> str:

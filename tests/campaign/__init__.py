@@ -1,0 +1,1 @@
+"""Random attacks on the package for a given time: ``python -m tests.campaign``."""
