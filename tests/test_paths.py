@@ -192,3 +192,54 @@ def test_points_that_miss_the_tolerance_give_one_warning():
     with pytest.warns(match="of 6 strengths stopped at a certified gap of .*, and tol=1e-08 was asked for: give more max_passes"):
         found = fl.path(sp.csr_array(X), y, fl.Squared(), n_strengths=6, tol=1e-8, solver="fista", max_passes=3)
     assert not found["converged"].all()
+
+
+def interrupting(monkeypatch, at):
+    """Raise KeyboardInterrupt in evaluation number ``at``."""
+    from fenchel.driver.run import Run
+
+    record, seen = Run._record, []
+
+    def interrupted(self, iterate, objective):
+        seen.append(iterate)
+        if len(seen) == at:
+            raise KeyboardInterrupt
+        return record(self, iterate, objective)
+
+    monkeypatch.setattr(Run, "_record", interrupted)
+    return seen
+
+
+def test_an_interrupt_keeps_the_finished_strengths_and_folds(monkeypatch):
+    X, y = fl.datasets.make_text(200, n=50, nonzeros=10)
+    options = {"n_strengths": 8, "cv": 4, "seed": 1, "threads": 1}
+    with monkeypatch.context() as patch:
+        seen = interrupting(patch, 10**9)
+        whole = fl.path(X, y, fl.Logistic(), **options)
+    assert not whole.interrupted
+    monkeypatch.undo()
+    partial = []
+    for at in (2, len(seen) // 8, len(seen) // 2, len(seen) - 1):
+        with monkeypatch.context() as patch:
+            interrupting(patch, at)
+            try:
+                partial.append(fl.path(X, y, fl.Logistic(), **options))
+            except KeyboardInterrupt:
+                partial.append(None)
+    assert all(found.interrupted for found in partial[1:])
+    assert [found.folds for found in partial[1:]] == sorted(found.folds for found in partial[1:])
+    assert (len(partial[1]), partial[1].folds, "validation_loss" in partial[1].columns) < (8, 1, True)
+    assert (len(partial[3]), partial[3].folds) == (8, 3)
+    np.testing.assert_array_equal(partial[3].fold_losses, whole.fold_losses[:3])
+    np.testing.assert_array_equal(partial[3].coefs.toarray(), whole.coefs.toarray())
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupted_cross_validation_is_not_used(threads, monkeypatch):
+    X, y = fl.datasets.make_text(100, n=20, nonzeros=5)
+    interrupting(monkeypatch, 30)
+    with pytest.raises(KeyboardInterrupt):
+        fl.LassoCV(cv=3, n_jobs=threads).fit(X, y)
+    interrupting(monkeypatch, 10)
+    with pytest.raises(KeyboardInterrupt):
+        fl.LogisticRegressionCV(cv=3, n_jobs=threads).fit(X, y)

@@ -1,16 +1,16 @@
 """Regularization paths: min_w mean loss + strength·(l1_ratio·‖w‖₁ + (1 − l1_ratio)/2·‖w‖²) for many strengths, largest first
 
 The first strength is the smallest that gives w = 0, max_j |v_j| / l1_ratio at α = −φ'(0). Every solution is the starting point of the
-next, and every point has its own certificate. With ``cv`` the same strengths are also solved on each fold's training rows, all
-folds in parallel, and evaluated on the held-out rows.
+next, and every point has its own certificate. With ``cv`` the same strengths are also solved on each fold's training rows, the folds of
+large data in parallel, and evaluated on the held-out rows.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,10 +20,11 @@ from numpy.typing import ArrayLike
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.numeric import EPSILON, TINY
-from fenchel.core.threads import available_threads
+from fenchel.core.threads import available_threads, one_thread, run_tasks
 from fenchel.core.validation import checked_whole, is_number
 from fenchel.driver.advice import warn_not_certified
 from fenchel.driver.minimization import check_limits, find_solver, solve
+from fenchel.linalg.design import threads_for_problems
 from fenchel.plots import path_figure
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Result
@@ -50,6 +51,8 @@ class Path:
             validation_sd (mean and standard deviation over folds of the mean loss on held-out rows) and, for classification,
             validation_error (the share of wrong signs or classes).
         fold_losses: with ``cv``, the mean loss on the held-out rows, one row per fold and one column per strength.
+        interrupted: whether Ctrl-C ended the run: then there are only the strengths that were finished and, of the folds, those that had
+            finished all strengths; without any such fold there are no validation columns.
     """
 
     strengths: np.ndarray
@@ -60,6 +63,7 @@ class Path:
     tol: float
     shape: tuple[int, ...] = field(repr=False)
     fold_losses: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    interrupted: bool = False
 
     @property
     def folds(self) -> int:
@@ -115,6 +119,7 @@ class Path:
         return path_figure.path(self, axes)
 
 
+@one_thread
 def path(
     X: MatrixLike,
     y: ArrayLike,
@@ -146,6 +151,8 @@ def path(
             rows, as scikit-learn's splitters produce them.
         solver, tol, max_passes, seed, threads: as in :func:`fenchel.minimize`, for every point.
 
+    Interrupting (Ctrl-C) returns what is finished, with ``interrupted`` true; before the first strength is, it raises KeyboardInterrupt.
+
     >>> import fenchel as fl
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((100, 20)); y = X[:, 0] - 2.0 * X[:, 1] + 0.1 * rng.standard_normal(100)
@@ -167,24 +174,29 @@ def path(
     grid = checked_strengths(strengths) if strengths is not None else geometric_strengths(problem, penalty, n_strengths, ratio)
     options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "solver": solver}
     splits = list(folds(problem, cv, seed))
-    stop = threading.Event()
-    options["callback"] = lambda evaluation: stop.is_set()
-    if not splits:
-        found, scores = list(solve_all(problem, grid, penalty, {**options, "threads": threads})), np.zeros((0, 0, 2))
-        return assembled(problem, grid, l1_ratio, found, scores, options)
-    available = threads or available_threads()
-    workers = min(available, 1 + len(splits))
-    options["threads"] = max(1, available // workers)
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            whole: Any = pool.submit(lambda: list(solve_all(problem, grid, penalty, options)))
-            validations: list[Any] = [pool.submit(validate_fold, problem, split, grid, penalty, options) for split in splits]
-            wait([whole, *validations], return_when=FIRST_EXCEPTION)
-            scores = np.array([task.result() for task in validations])
-            return assembled(problem, grid, l1_ratio, whole.result(), scores, options)
-        finally:
-            stop.set()  # an interrupt, or an error in one task, stops the others
-            pool.shutdown(wait=True, cancel_futures=True)
+    options["callback"] = stop = Stop()
+    at_once = min(threads_for_problems(problem.design.storage, threads), 1 + len(splits))
+    options["threads"] = threads if at_once == 1 else max(1, (threads or available_threads()) // at_once)
+    found: list[Result] = []
+    scores: list[list[tuple[float, float]]] = [[] for _ in splits]
+    whole = partial(found.extend, solve_all(problem, grid, penalty, options))
+    validations = [
+        partial(validate_fold, problem, split, grid, penalty, options, losses) for split, losses in zip(splits, scores, strict=True)
+    ]
+    try:
+        run_tasks([whole, *validations], at_once, stop)
+    except KeyboardInterrupt:
+        stop.set()
+    complete = [losses for losses in scores if len(losses) == len(grid)]
+    table = np.array(complete or np.zeros((0, len(grid), 2)))[:, : len(found)]
+    return assembled(problem, grid, l1_ratio, found, table, options, stop.is_set())
+
+
+class Stop(threading.Event):
+    """A callback that ends a run once it is set."""
+
+    def __call__(self, evaluation: Any) -> bool:
+        return self.is_set()
 
 
 class Penalty(NamedTuple):
@@ -252,6 +264,7 @@ def solve_in_turn(problem: Problem, grid: np.ndarray, penalty: Penalty, options:
     for strength in grid:
         result = solve(problem.replace(regularizer=penalty.times(float(strength))), start=start, **options)
         if result.status in ("interrupted", "callback"):
+            options["callback"].set()  # the folds that come later
             return
         start = result.w
         yield result
@@ -288,15 +301,15 @@ def checked_rows(rows: Any, m: int) -> np.ndarray:
 
 
 def validate_fold(
-    problem: Problem, split: tuple[np.ndarray, np.ndarray], grid: np.ndarray, penalty: Penalty, options: dict[str, Any]
-) -> np.ndarray:
-    """Mean loss and error rate on a fold's test rows, at each strength, of the weights learnt from its training rows."""
+    problem: Problem, split: tuple[np.ndarray, np.ndarray], grid: np.ndarray, penalty: Penalty, options: dict[str, Any], scores: list[Any]
+) -> None:
+    """Append mean loss and error rate on a fold's test rows, at each strength, of the weights learnt from its training rows."""
+    if options["callback"].is_set():
+        return
     train, test = (problem.on_rows(rows) for rows in split)
-    scores = []
     for result in solve_all(train, grid, penalty, options):
         z = test.predict(result.w)
         scores.append((test.mean_loss(z), test.row_weights @ is_wrong(z, test.y, problem.labels)))
-    return np.array(scores)
 
 
 def is_wrong(z: np.ndarray, y: np.ndarray, labels: str) -> np.ndarray:
@@ -307,7 +320,7 @@ def is_wrong(z: np.ndarray, y: np.ndarray, labels: str) -> np.ndarray:
 
 
 def assembled(
-    problem: Problem, grid: np.ndarray, l1_ratio: float, found: list[Result], scores: np.ndarray, options: dict[str, Any]
+    problem: Problem, grid: np.ndarray, l1_ratio: float, found: list[Result], scores: np.ndarray, options: dict[str, Any], interrupted: bool
 ) -> Path:
     """The results as one path."""
     if not found:
@@ -329,8 +342,8 @@ def assembled(
     coefs = sp.vstack([sp.csr_array(result.coef.reshape(1, size)) for result in found], format="csr")
     shape = (problem.design.width, problem.outputs) if problem.vector_valued else (problem.design.width,)
     intercepts = np.array([result.intercept for result in found])
-    losses = scores[:, : len(found), 0] if len(scores) else np.zeros((0, 0))
-    return Path(grid, l1_ratio, coefs, intercepts, columns, options["tol"], shape, losses)
+    losses = scores[:, :, 0] if len(scores) else np.zeros((0, 0))
+    return Path(grid, l1_ratio, coefs, intercepts, columns, options["tol"], shape, losses, interrupted)
 
 
 def __dir__() -> list[str]:

@@ -15,6 +15,7 @@ import pytest
 
 import fenchel as fl
 from fenchel.cli import exits
+from fenchel.linalg import design
 from tests.cli.shell import fenchel
 
 
@@ -51,6 +52,7 @@ def test_an_interrupt_between_threads_saves_all_classes(at_home, tmp_path, monke
             raise KeyboardInterrupt
         return result(self, timeout)
 
+    monkeypatch.setattr(design, "PROBLEMS_IN_PARALLEL_FROM", 0)
     monkeypatch.setattr(Future, "result", interrupted)
     words = ["--target", "colour", "--multiclass", "one-vs-rest", "--loss", "squared-hinge", "--threads", "2"]
     fenchel("train", "train.csv", "--model", tmp_path / "m.fenchel", *words, code=130)

@@ -127,13 +127,9 @@ def _run_all(problem: Any, names: list[str], limits: dict[str, Any]) -> tuple[di
 
 
 def _uninterrupted(problem: Any, name: str, **options: Any) -> Any:
-    """Solve; raise KeyboardInterrupt if an interrupt ended the run early."""
-    from fenchel.driver import solve
+    from fenchel.driver import solve, uninterrupted
 
-    result = solve(problem, name, **options)
-    if result.status == "interrupted":
-        raise KeyboardInterrupt
-    return result
+    return uninterrupted(solve(problem, name, **options))
 
 
 def _warm_up_rows(problem: Any) -> np.ndarray:

@@ -157,6 +157,60 @@ def resend_lost_interrupts() -> Iterator[None]:
         sys.unraisablehook = previous
 
 
+class PostponedInterrupt:
+    """An interrupt that came when it would have lost the model; it is sent again until it stops a solver."""
+
+    def __init__(self) -> None:
+        self.came, self.ended = False, False
+        self.timer: threading.Timer | None = None
+
+    def postpone(self) -> None:
+        """Send it again a moment later."""
+        self.came = True
+        if not self.ended:
+            self.timer = threading.Timer(RESEND_DELAY, _thread.interrupt_main)
+            self.timer.start()
+
+    def end(self) -> None:
+        """Send it no more."""
+        self.ended = True
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer.join()
+
+
+@contextlib.contextmanager
+def interrupts_keep_the_model() -> Iterator[PostponedInterrupt]:
+    """Train and save in this context: once training has begun, an interrupt stops a solver or the wait for several, and nothing else.
+
+    Anywhere else it would lose the weights that the solver has found.
+    """
+    import concurrent.futures
+
+    from fenchel.driver.run import Run
+
+    postponed = PostponedInterrupt()
+    if threading.current_thread() is not threading.main_thread():
+        yield postponed
+        return
+    runs, stoppable = Run.begun, (Run.until_done.__code__, concurrent.futures.wait.__code__)
+
+    def handle(number: int, frame: Any) -> None:
+        while frame is not None and frame.f_code not in stoppable:
+            frame = frame.f_back
+        if frame is not None or Run.begun == runs:
+            raise KeyboardInterrupt
+        postponed.postpone()
+
+    previous = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield postponed
+    finally:
+        postponed.end()
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
 @contextlib.contextmanager
 def termination_as_interrupt() -> Iterator[None]:
     """Treat SIGTERM, which batch systems and ``kill`` send, like Ctrl-C: the best model so far is saved."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fenchel.cli import options as opt
-from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED
+from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED, interrupts_keep_the_model
 from fenchel.cli.screen import out, print_json, print_message, table
 from fenchel.core.errors import InputError
 
@@ -62,34 +62,44 @@ def command(
     options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "threads": threads}
     grid: dict[str, Any] = {"l1_ratio": l1_ratio, "n_strengths": strengths, "ratio": ratio, "cv": cv}
     weight: dict[str, Any] = {"sample_weight": rows.sample_weight, "intercept": "free"}
-    found = solve_path(rows.X, labels.y, labels.loss, **grid, **weight, **options)
-    if model is not None:
-        _write_best(model, rows, kind, loss, found, {"tol": tol, "max_passes": max_passes, "random_state": seed, "n_jobs": threads})
+    with interrupts_keep_the_model() as postponed:
+        found = solve_path(rows.X, labels.y, labels.loss, **grid, **weight, **options)
+        selected, limits = found.folds > 0, {"tol": tol, "max_passes": max_passes, "random_state": seed, "n_jobs": threads}
+        stopped = model is not None and selected and _write_best(model, rows, kind, loss, found, limits)
     if plot is not None:
         plots.save(plots.path(found), plot)
     facts = {"task": kind, "loss": loss or formulation.DEFAULT_LOSS[kind], "l1_ratio": l1_ratio, "classes": labels.classes}
-    best = found.best if cv is not None else None
+    best = found.best if selected else None
     if as_json:
-        print_json({**facts, "best": best, "model": model, "plot": plot, "points": _points(found)})
+        print_json({**facts, "best": best, "model": model if selected else None, "plot": plot, "points": _points(found)})
     else:
         _print_table(found, best)
-        if model is not None:
+        if model is not None and selected:
             out().print(f"The model at strength {found.strengths[found.best]:.4g} is in {model}.", markup=False)
-    if len(found) < strengths:
-        print_message(f"Interrupted: {len(found)} of {strengths} strengths are done.")
+    if found.interrupted or stopped or postponed.came:
+        print_message(_what_is_done(found, strengths, cv, model))
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(DONE if found["converged"].all() or tol == 0.0 else NOT_CERTIFIED)
 
 
-def _write_best(model: Path, rows: Any, task: str, loss: str | None, found: Any, limits: dict[str, Any]) -> None:
-    """Fit a model with the best strength on all rows, and save it."""
+def _write_best(model: Path, rows: Any, task: str, loss: str | None, found: Any, limits: dict[str, Any]) -> bool:
+    """Fit a model with the best strength on all rows, and save it; whether the fit was interrupted."""
     from fenchel import save
     from fenchel.cli import linear_models
 
     penalty = {"penalty": "elasticnet", "strength": float(found.strengths[found.best]), "l1_ratio": found.l1_ratio}
     estimator = linear_models.model_for(task, {"loss": loss, **penalty, **limits})
-    linear_models.fit_with_progress(estimator, rows, None, visible=False)
+    outcome = linear_models.fit_with_progress(estimator, rows, None, visible=False)
     save(estimator, model)
+    return outcome.interrupted
+
+
+def _what_is_done(found: Any, strengths: int, cv: int | None, model: Path | None) -> str:
+    done = f"Interrupted: {len(found)} of {strengths} strengths are done."
+    if cv is None:
+        return done
+    written = "" if model is None else f" {model} has the best of them." if found.folds else f" {model} is not written."
+    return f"{done[:-1]}, with {found.folds} of {cv} folds.{written}"
 
 
 def _points(found: Any) -> list[dict[str, Any]]:

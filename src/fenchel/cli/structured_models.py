@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import typer
 
 from fenchel.cli import training
+from fenchel.cli.exits import interrupts_keep_the_model
 from fenchel.cli.screen import print_facts, print_json
 from fenchel.core.errors import InputError
 
@@ -17,9 +18,11 @@ def train(estimator: Any, learn: Callable[[], Any], counts: dict[str, int], mode
     """Fit, save and report, and exit with the code for the outcome. After an interrupt the best model so far is saved."""
     from fenchel import save
 
-    outcome = training.fit(estimator, learn)
-    estimator.set_params(verbose=0)
-    save(estimator, model)
+    with interrupts_keep_the_model() as postponed:
+        outcome = training.fit(estimator, learn)
+        estimator.set_params(verbose=0)
+        save(estimator, model)
+    outcome = outcome.also(postponed.came)
     facts = {
         **counts,
         "weights": int(estimator.coef_.size),

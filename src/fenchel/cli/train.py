@@ -9,6 +9,7 @@ import typer
 
 from fenchel.cli import options as opt
 from fenchel.cli import training
+from fenchel.cli.exits import interrupts_keep_the_model
 from fenchel.cli.screen import listed, shown_path
 
 
@@ -74,8 +75,10 @@ def command(
     penalised = {"loss": loss, "penalty": penalty, "strength": strength, "l1_ratio": l1_ratio, "p": p, "fit_intercept": not no_intercept}
     of_classes = {"class_weight": class_weight, "multiclass": multiclass, "calibration": calibration}
     estimator = linear_models.model_for(kind, {**penalised, **limits, **of_classes})
-    outcome = linear_models.fit_with_progress(estimator, rows, held, training.is_progress_shown(progress, quiet))
-    save(estimator, model)
+    with interrupts_keep_the_model() as postponed:
+        outcome = linear_models.fit_with_progress(estimator, rows, held, training.is_progress_shown(progress, quiet))
+        save(estimator, model)
+    outcome = outcome.also(postponed.came)
     facts = {
         "task": kind,
         **_facts(estimator, rows, outcome),

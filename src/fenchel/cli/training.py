@@ -34,6 +34,10 @@ class Outcome(NamedTuple):
     seconds: float
     interrupted: bool
 
+    def also(self, interrupted: bool) -> Outcome:
+        """The same, interrupted if it was or if ``interrupted``."""
+        return self._replace(interrupted=self.interrupted or interrupted)
+
 
 def fit(estimator: Any, learn: Callable[[], Any]) -> Outcome:
     """Call ``learn``. After an interrupt the estimator has the best weights so far; if it has none, the interrupt is raised."""

@@ -1,14 +1,30 @@
-"""Threads: how many are available, running jobs in parallel, and limiting BLAS to one thread."""
+"""Threads: how many are available, running jobs in parallel, and limiting BLAS to one thread
+
+The policy of the package:
+
+- Parallel work runs in threads of the package: ranges of rows or columns by :func:`in_parallel`, classes and folds by :func:`run_tasks`.
+- BLAS uses one thread for the whole of the outermost call that minimises anything (``minimize``, ``path``, the ``fit`` of an estimator):
+  each of them enters :data:`one_thread`. Threads of BLAS would come on top of those of the package, and they wait for each other in a
+  loop, which takes many times as long as the work wherever another thread or process uses the processor.
+- The number of threads of BLAS belongs to the process. It is therefore set when the first thread enters and restored when the last leaves,
+  never in between, where other threads may be inside BLAS.
+- Work of less than about a millisecond is not divided: handing it to another thread costs about as much.
+- How work is divided depends on its size and the number of threads asked for, never on timing, so that results are reproducible.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
 
 
 @functools.cache
@@ -16,8 +32,8 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-class _OneThread:
-    """A context in which BLAS uses one thread. The limit is process-wide, so it is lifted when the last thread leaves the context."""
+class _OneThread(contextlib.ContextDecorator):
+    """A context, and a decorator, in which BLAS uses one thread; several threads may enter it, and each of them again inside it."""
 
     def __init__(self) -> None:
         self.lock, self.inside = threading.Lock(), 0
@@ -36,7 +52,6 @@ class _OneThread:
                 self.limited.restore_original_limits()
 
 
-# BLAS threads wait for each other, which takes long on a busy machine and gains little for matrices this small.
 one_thread = _OneThread()
 
 
@@ -45,12 +60,76 @@ def available_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_parallel(jobs: list[tuple[Any, ...]]) -> None:
-    """Call every job, a function with its arguments, each in its own thread."""
-    if len(jobs) == 1:
-        run, *arguments = jobs[0]
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads that are kept between calls: starting new ones takes several times as long as handing over a job."""
+    return ThreadPoolExecutor(available_threads(), thread_name_prefix="fenchel")
+
+
+def _after_fork() -> None:
+    """A child process has none of the threads of its parent, and one of them may have held the lock."""
+    _pool.cache_clear()
+    one_thread.lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _in_turn(jobs: list[tuple[Any, ...]]) -> None:
+    for run, *arguments in jobs:
         run(*arguments)
-        return
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        for future in [pool.submit(*job) for job in jobs]:
-            future.result()
+
+
+def in_parallel(jobs: list[tuple[Any, ...]], threads: int | None = None) -> None:
+    """Call every job, a function with its arguments, with at most as many threads, by default one for each job.
+
+    The calling thread runs the first, and any other that no thread has begun by then.
+
+    >>> found = [0, 0]
+    >>> in_parallel([(found.__setitem__, 0, 1), (found.__setitem__, 1, 2)])
+    >>> found
+    [1, 2]
+    """
+    if threads is not None and threads < len(jobs):
+        shares = [jobs[first::threads] for first in range(threads)]
+        jobs = [(_in_turn, share) for share in shares]
+    (run, *arguments), *others = jobs
+    handed: list[Future[Any]] = [_pool().submit(*job) for job in others]
+    try:
+        run(*arguments)
+        for future, (run, *arguments) in zip(handed, others, strict=True):
+            if future.cancel():  # jobs may have jobs of their own: waiting for a free thread might never end
+                run(*arguments)
+            else:
+                future.result()
+    finally:
+        for future in handed:
+            if not future.cancel():
+                future.exception()  # a job that has begun writes to arrays of the caller
+
+
+def run_tasks(tasks: Sequence[Callable[[], T]], threads: int, stop: threading.Event) -> list[T]:
+    """The results of long tasks, which must end soon once ``stop`` is set; with one thread the calling thread runs them in turn.
+
+    With several threads an interrupt sets ``stop``, and the results are those that the tasks return then; an error in a task also sets it.
+
+    >>> run_tasks([lambda: 1, lambda: 2], 2, threading.Event())
+    [1, 2]
+    """
+    if threads == 1 or len(tasks) <= 1:
+        return [task() for task in tasks]
+    with ThreadPoolExecutor(min(threads, len(tasks))) as pool:
+        try:
+            futures = [pool.submit(task) for task in tasks]
+            try:
+                done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+            except KeyboardInterrupt:
+                stop.set()
+            return [future.result() for future in futures]
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

@@ -10,6 +10,7 @@ import numpy as np
 
 from fenchel.core.errors import Argument, InputError, InputTypeError
 from fenchel.core.messages import near
+from fenchel.core.threads import one_thread
 from fenchel.core.validation import is_number
 from fenchel.driver.advice import warn_not_certified
 from fenchel.driver.choice import choose
@@ -83,7 +84,11 @@ def minimize(
     return result
 
 
+<<<<<<< HEAD
 @np.errstate(all="ignore")  # trial points may overflow, which the run checks for: NumPy's warnings would tell the user nothing else
+=======
+@one_thread
+>>>>>>> threads15
 def solve(
     problem: Any,
     solver: str = "auto",
@@ -119,6 +124,13 @@ def solve(
     iterates = chosen.run(problem, start=begin, rng=rng, accuracy=run.target, **options)
     with progress_bar(chosen.name, progress, max_passes) as run.show:
         return run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, chosen.evaluates_start)
+
+
+def uninterrupted(result: Result) -> Result:
+    """The result; KeyboardInterrupt if Ctrl-C ended the run, for callers that do not use the best weights so far."""
+    if result.status == "interrupted":
+        raise KeyboardInterrupt
+    return result
 
 
 def find_solver(problem: Any, name: str, options: dict[str, Any]) -> tuple[Solver, dict[str, Any]]:

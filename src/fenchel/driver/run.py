@@ -52,6 +52,7 @@ class Run:
 
     at_the_end = "stalled"  # the status when a solver yields no more iterates
     certified = True
+    begun = 0  # how many runs have begun in this process
 
     def __init__(
         self, problem: Any, solver: str, options: dict[str, Any], tol: float, callback: Callable[[Evaluation], bool | None] | None
@@ -89,19 +90,25 @@ class Run:
         evaluates_start: bool,
     ) -> Result:
         """Take iterates until the gap is small enough, a limit is reached, or the solver yields no more; ``begin`` is evaluated first
-        unless the solver yields it itself."""
-        limits = Limits(max_passes, time_limit, self.began)
+        unless the solver yields it itself. After an interrupt the result is that of the iterates so far."""
         iterate, status = begin, None
         try:
+            Run.begun += 1
+            limits = Limits(max_passes, time_limit, self.began)
             self._follow(begin)
             limit = limits.reached(0.0)
             status = limit if evaluates_start and limit is None else self.evaluate(begin) or limit
             while status is None:
                 iterate, status = self._advance(iterates, iterate, limits)
+            return self._finish(iterates, status, iterate, rng)
         except KeyboardInterrupt:
-            status = "interrupted"
-        finally:
+            return self._finish(iterates, "interrupted", iterate, rng)
+        except BaseException:
             iterates.close()  # type: ignore[attr-defined]
+            raise
+
+    def _finish(self, iterates: Iterator[Iterate], status: str, iterate: Iterate, rng: np.random.Generator) -> Result:
+        iterates.close()  # type: ignore[attr-defined]  # the solver's memory is not needed for the last evaluation
         self._verify_result()
         return self._result(status, iterate, rng)
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import InputError
+from fenchel.core.threads import one_thread
 from fenchel.estimators.lasso import ElasticNet
 from fenchel.estimators.linear_estimator import MATRICES, CrossValidation, Formulation, with_callbacks
 from fenchel.estimators.repeated_rows import distinct_in_folds
@@ -85,6 +86,7 @@ class ElasticNetCV(Routing, ElasticNet):
         self.selection = selection
 
     @with_callbacks
+    @one_thread
     def fit(  # type: ignore[override]  # scikit-learn's has no check_input here
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
     ) -> Self:
@@ -113,7 +115,7 @@ class ElasticNetCV(Routing, ElasticNet):
             strengths = {"strengths": np.full(count, np.finfo(float).resolution)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the final fit emits its own warning
-            return path(
+            found = path(
                 X,
                 y,
                 Squared(),
@@ -128,6 +130,9 @@ class ElasticNetCV(Routing, ElasticNet):
                 threads=self._threads(),
                 **strengths,
             )
+        if found.interrupted:
+            raise KeyboardInterrupt
+        return found
 
     def _final_formulation(self) -> Formulation:
         final = ElasticNet(alpha=self.alpha_, l1_ratio=self.l1_ratio_, positive=self.positive, fit_intercept=self.fit_intercept)

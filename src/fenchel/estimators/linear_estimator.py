@@ -10,8 +10,8 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -23,10 +23,11 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fenchel.core.errors import InputError
-from fenchel.core.threads import available_threads
+from fenchel.core.threads import available_threads, one_thread, run_tasks
 from fenchel.driver import Evaluation, solve
 from fenchel.estimators.certified import Certified
 from fenchel.estimators.repeated_rows import dense_if_smaller, distinct_rows
+from fenchel.linalg.design import threads_for_problems
 from fenchel.problems.problem import FREE, Problem
 from fenchel.problems.result import Result
 from fenchel.regularizers import L2, Box
@@ -84,6 +85,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         """The current weights of each of ``count`` problems; None where there are none."""
         raise NotImplementedError
 
+    @one_thread
     def _learn(self, X: Any, y: Any, codes: np.ndarray, weight: np.ndarray, form: Formulation) -> list[Result]:
         """Solve one problem for each target given by ``codes``, and store the results."""
         self._online_results: list[Result] | None = None  # ``partial_fit`` starts from the new weights
@@ -144,7 +146,8 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         return bool(problem.regularizer.separable and (chosen is None or chosen.refusal(problem.with_intercept(FREE)) is None))
 
     def _solve_all(self, problem: Problem, targets: list[np.ndarray], found: list[Result], watch: Any, form: Formulation) -> None:
-        """Solve the first problem with all threads, then the others in parallel; an interrupt keeps the weights reached so far."""
+        """Solve the first problem with all threads, then the others, in parallel if they are large; an interrupt keeps the weights
+        reached so far."""
         limits = self._limits_for(problem)
         ends = math.inf if limits["time_limit"] is None else time.perf_counter() + limits["time_limit"]
         stop = threading.Event()
@@ -166,20 +169,13 @@ class LinearEstimator(CallbackSupportMixin, Certified):
             return result
 
         found.append(one(0, threads))
-        if watch is not None or threads == 1:
+        at_once = threads_for_problems(problem.design.storage, threads) if watch is None else 1
+        if at_once == 1:
             for k in range(1, len(targets)):
                 found.append(one(k, threads))
             return
-        with ThreadPoolExecutor(threads) as pool:
-            jobs = [pool.submit(one, k, 1) for k in range(1, len(targets))]
-            try:
-                found += [job.result() for job in jobs]
-            except KeyboardInterrupt:
-                stop.set()
-                found += [replace(job.result(), status="interrupted") for job in jobs]
-            finally:
-                stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
+        others = run_tasks([partial(one, k, 1) for k in range(1, len(targets))], at_once, stop)
+        found += [replace(result, status="interrupted") for result in others] if stop.is_set() else others
 
     def _starts(self, count: int) -> list[Any]:
         """The starting point of each of ``count`` problems; None for w = 0."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import copy
 import inspect
 import math
+import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -20,12 +21,13 @@ from sklearn.utils.validation import _check_method_params, validate_data
 
 from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import InputError
-from fenchel.core.threads import available_threads
+from fenchel.core.threads import one_thread, run_tasks
 from fenchel.driver import solve
 from fenchel.estimators.linear_estimator import MATRICES, ClassWeight, CrossValidation, Formulation, with_callbacks
 from fenchel.estimators.logistic_regression import LogisticRegression, logistic_formulation
 from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.routing import Routing
+from fenchel.linalg.design import threads_for_problems
 
 RANGE_OF_CS = (1e-4, 1e4)  # the smallest and the largest C if only their number is given
 
@@ -94,6 +96,7 @@ class LogisticRegressionCV(Routing, LogisticRegression):
         self.use_legacy_attributes = use_legacy_attributes
 
     @with_callbacks
+    @one_thread
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
         """Choose C by cross-validation, then fit to all rows X with labels y; ``params`` are passed to the splitter and the scorer."""
         X, y = validate_data(self, X, y, **MATRICES)
@@ -109,9 +112,9 @@ class LogisticRegressionCV(Routing, LogisticRegression):
         for fold, (train, _) in enumerate(splits):
             if not weight[train].any():
                 raise InputError(f"The training rows of fold {fold} of cv have zero total weight: give other folds, or other weights.")
-        with ThreadPoolExecutor(min(len(splits), self._threads() or available_threads())) as pool:
-            jobs = [pool.submit(self._one_fold, X, codes, weight, train) for train, _ in splits]
-            coefs, passes = zip(*(job.result() for job in jobs), strict=True)
+        stop = threading.Event()
+        tasks = [partial(self._one_fold, X, codes, weight, train, stop) for train, _ in splits]
+        coefs, passes = zip(*run_tasks(tasks, threads_for_problems(X, self._threads()), stop), strict=True)
         self.coefs_paths_ = np.array(coefs)
         self.scores_ = np.array([self._score_fold(X, y, scorer_params, test, fold) for (_, test), fold in zip(splits, coefs, strict=True)])
         self._choose(X, y, codes, weight)
@@ -123,10 +126,10 @@ class LogisticRegressionCV(Routing, LogisticRegression):
         _, scorer_params = self._routed("score", sample_weight, params)
         return self._get_scorer()(self, X, y, **scorer_params)
 
-    def _one_fold(self, X: Any, codes: np.ndarray, weight: np.ndarray, train: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _one_fold(self, X: Any, codes: np.ndarray, weight: np.ndarray, train: Any, stop: threading.Event) -> tuple[np.ndarray, np.ndarray]:
         """The weights learnt from the training rows, the intercept last, and the passes, for every l1_ratio and C."""
         model = self._fold_model(X)
-        limits = {**self._limits(), "threads": 1, "seed": self._seed()}
+        limits = {**self._limits(), "threads": 1, "seed": self._seed(), "callback": lambda evaluation: stop.is_set()}
         coefs, passes = [], []
         for l1_ratio in self.l1_ratios_:
             problem, before = None, None
@@ -135,6 +138,8 @@ class LogisticRegressionCV(Routing, LogisticRegression):
                 if problem is None or form.regularizer is None:
                     problem = model._problem(X[train], self._targets(codes[train])[0], form, weight[train])
                 before = solve(problem.replace(regularizer=form.regularizer), start=before, **limits)
+                if before.status in ("interrupted", "callback"):
+                    raise KeyboardInterrupt
                 found = model._attributes([(before.coef, before.intercept)], X.dtype)
                 coefs.append(np.column_stack([found["coef_"], found["intercept_"]]) if self.fit_intercept else found["coef_"])
                 passes.append(math.ceil(before.passes))

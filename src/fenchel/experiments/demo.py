@@ -13,7 +13,7 @@ from rich.table import Column, Table
 
 from fenchel import plots
 from fenchel.datasets import make_text
-from fenchel.driver import minimize
+from fenchel.driver import minimize, uninterrupted
 from fenchel.losses import Hinge, Logistic, SmoothHinge
 from fenchel.losses.loss_protocol import Loss
 from fenchel.problems.problem import Problem
@@ -50,10 +50,10 @@ def run(rows: int, tol: float, seed: int, plot: Path | None = None) -> None:
     for name, (loss, regularizer) in models.items():
         with console.status(f"{name}: compiling, if this is the first run"):
             # To the tolerance, because the last steps use further kernels.
-            minimize(Problem(X[train], y[train], loss, regularizer), tol=tol, seed=seed)
+            uninterrupted(minimize(Problem(X[train], y[train], loss, regularizer), tol=tol, seed=seed))
         problem = Problem(X[train], y[train], loss, regularizer)
         clock = time.perf_counter()
-        results[name] = result = minimize(problem, tol=tol, seed=seed, progress=console.is_terminal)
+        results[name] = result = uninterrupted(minimize(problem, tol=tol, seed=seed, progress=console.is_terminal))
         table.add_row(name, *_cells(result, time.perf_counter() - clock, _accuracy(result, X[test], y[test])))
     console.print(table)
     console.print(EXPLANATION.format(tol=tol))

@@ -28,7 +28,7 @@ from fenchel import plots
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice
 from fenchel.datasets import make_text, read_svmlight
-from fenchel.driver import minimize
+from fenchel.driver import minimize, uninterrupted
 from fenchel.linalg.weights import read_weights
 from fenchel.losses import losses
 from fenchel.problems.objective import Chunk
@@ -96,7 +96,7 @@ def measure(
         problem = Problem(X[nested[:rows]], y[nested[:rows]], loss, regularizer)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            best = minimize(problem, "pgs", tol=0.0, max_passes=1, seed=seed, strength="auto").regularizer
+            best = uninterrupted(minimize(problem, "pgs", tol=0.0, max_passes=1, seed=seed, strength="auto")).regularizer
         trials = [Size(rows, best.times(2.0**k)) for k in NEIGHBOURS]
         limit = math.inf
         for trial in trials:
@@ -191,7 +191,7 @@ def reachable_accuracy(X: Any, y: np.ndarray, test: tuple[Any, np.ndarray], rows
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         problem = Problem(X[chosen], y[chosen], loss, regularizer)
-        result = minimize(problem, "pgs", tol=0.0, max_passes=AUTOMATIC_PASSES, seed=seed, strength="auto")
+        result = uninterrupted(minimize(problem, "pgs", tol=0.0, max_passes=AUTOMATIC_PASSES, seed=seed, strength="auto"))
     return math.floor(1000.0 * float(np.mean(np.where(test[0] @ result.w > 0.0, 1.0, -1.0) == test[1]))) / 1000.0
 
 

@@ -47,14 +47,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Traceback (most recent call last):
     fenchel.persistence.model_kinds.ModelFileError: object is not a model that fenchel can save. ...
     """
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save as as_bytes
 
     checked_place(path)
     writer = Writer()
     header = json.dumps({"version": VERSION, "fenchel": __version__, "model": writer.model(model)}, allow_nan=False)
     metadata = {"format": FORMAT, "header": header, "sha256": model_digest(header, writer.tensors)}
     with replacing(path) as temporary:
-        save_file(writer.tensors, temporary, metadata=metadata)
+        temporary.write_bytes(as_bytes(writer.tensors, metadata=metadata))  # its own writer hides errors of the disk in another class
 
 
 def load(path: str | os.PathLike[str], *, memory: int = MEMORY) -> Estimator:

@@ -24,7 +24,6 @@ from functools import cached_property
 import numpy as np
 
 from fenchel.core.numeric import TINY
-from fenchel.core.threads import one_thread
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.solvers._coordinate.column_products import ColumnProducts
@@ -168,10 +167,8 @@ class WorkingSetSearch:
 
     def minimise_on(self, W: np.ndarray, target: float) -> None:
         """Minimise approximately over the weights of W and an unpenalised intercept."""
-        if self.newton is not None:
-            with one_thread:
-                if self.newton.step(Point(self.w, self.z, self.v, self.objective, self.gap), W, target):
-                    return
+        if self.newton is not None and self.newton.step(Point(self.w, self.z, self.v, self.objective, self.gap), W, target):
+            return
         self.descent.w, self.descent.z, before = self.w, self.z, self.descent.accesses
         columns = np.append(W, self.problem.n - 1) if self.problem.free else W
         for _ in range(SWEEPS):

@@ -9,6 +9,7 @@ import numpy as np
 from fenchel.core.threads import in_parallel
 from fenchel.linalg.design import BLOCK
 
+PARALLEL_PRODUCTS = 10_000_000  # multiplications from which threads are used: about a millisecond of one thread of BLAS
 LARGEST_GRAM = 2000  # most columns of a Gram matrix
 NEIGHBOURS = 64  # consecutive rows in each block of a sample
 SAMPLE_PER_COLUMN = 50  # rows of a sample for each column
@@ -24,12 +25,13 @@ def gram(columns: np.ndarray, left: np.ndarray, right: np.ndarray | None, h: np.
     [[5.0, 6.0], [6.0, 9.0]]
     """
     m = columns.shape[1]
-    rows_per_thread = max(BLOCK, -(-m // threads))
+    size = len(left) + bool(constant)
+    across = size if right is None else len(right)
+    rows_per_thread = max(BLOCK, -(-m // threads)) if m * size * across >= PARALLEL_PRODUCTS else m
     parts: dict[int, np.ndarray] = {}
 
     def part(first: int, last: int) -> None:
-        size = len(left) + bool(constant)
-        total = np.zeros((size, size if right is None else len(right)))
+        total = np.zeros((size, across))
         for a in range(first, last, BLOCK):
             b = min(a + BLOCK, last)
             weights = np.sqrt(h[a:b]) if right is None else h[a:b]

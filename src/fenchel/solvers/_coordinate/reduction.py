@@ -17,7 +17,6 @@ from dataclasses import replace
 import numpy as np
 
 from fenchel.core.numeric import TINY
-from fenchel.core.threads import one_thread
 from fenchel.losses import Squared
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate, Result
@@ -60,8 +59,7 @@ class Reduction:
         design, zero = problem.design, np.zeros(problem.m)
         a, rho = np.empty(problem.m), problem.row_weights * problem.negative_derivatives(zero, problem.y)
         row_curvatures(problem.loss, zero, problem.y, problem.row_weights, a)
-        with one_thread:
-            G = gram(design.stored_columns.values, np.arange(design.width), None, a, design.threads)
+        G = gram(design.stored_columns.values, np.arange(design.width), None, a, design.threads)
         v, constant = design.rmatvec(rho)[: design.width], problem.mean_loss(zero)
         self.means, self.mean = np.zeros(design.width), 0.0
         self.is_exact = True  #: whether centring left enough correct digits

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from fenchel.core.compiled import kernel
+from fenchel.core.threads import in_parallel
 from fenchel.linalg.weights import Plain
 from fenchel.problems.objective import Chunk
 from fenchel.problems.result import Iterate
@@ -81,10 +81,9 @@ class SeparateCandidates:
         batch = self.candidates[0].loop.batch
         rows = len(order) // AVERAGE_UPDATES if evaluate and self.averaging else BLOCK
         block = max(1, rows // batch) * batch
-        with ThreadPoolExecutor(self.threads) as pool:
-            for first in range(0, len(order), block):
-                part = order[first : first + block]
-                list(pool.map(lambda candidate, part=part: candidate.run(chunk, part, evaluate), self.candidates))
+        for first in range(0, len(order), block):
+            part = order[first : first + block]
+            in_parallel([(candidate.run, chunk, part, evaluate) for candidate in self.candidates], self.threads)
 
     def evaluated(self) -> np.ndarray:
         """The sums of losses and of errors of every candidate so far."""

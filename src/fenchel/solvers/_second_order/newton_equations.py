@@ -25,7 +25,6 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from fenchel.core.numeric import TINY
-from fenchel.core.threads import one_thread
 from fenchel.linalg.design import Design
 from fenchel.solvers._coordinate.gram_matrix import LARGEST_GRAM, gram
 from fenchel.solvers._second_order.weighted_gram import gram_cost, weighted_gram
@@ -166,18 +165,16 @@ def _products_of_rows(design: Design) -> np.ndarray:
     if sp.issparse(X):
         X = X.astype(np.float64, copy=False)
         return np.asarray((X @ X.T).toarray())
-    with one_thread:
-        return gram(X, np.arange(design.m), None, np.ones(design.width), design.threads)
+    return gram(X, np.arange(design.m), None, np.ones(design.width), design.threads)
 
 
 def _factorised(A: np.ndarray) -> Inverse:
     """The function that takes b to A⁻¹b, for a positive semidefinite A (its lower triangle is read), with as little jitter as possible."""
     diagonal = A.diagonal().copy()
     jitter = JITTER * max(float(diagonal.mean()), TINY)
-    with one_thread:
+    factors, info = lapack.dpotrf(A.T, lower=0)
+    while info != 0:
+        np.fill_diagonal(A, diagonal + jitter)
         factors, info = lapack.dpotrf(A.T, lower=0)
-        while info != 0:
-            np.fill_diagonal(A, diagonal + jitter)
-            factors, info = lapack.dpotrf(A.T, lower=0)
-            jitter *= 10.0
+        jitter *= 10.0
     return lambda b: lapack.dpotrs(factors, b, lower=0)[0]

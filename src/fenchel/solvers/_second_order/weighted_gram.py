@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fenchel.core.compiled import kernel
-from fenchel.core.threads import in_parallel, one_thread
+from fenchel.core.threads import in_parallel
 from fenchel.linalg.design import BLOCK, Design
 from fenchel.linalg.weights import Plain
 from fenchel.solvers._coordinate.gram_matrix import gram
@@ -46,8 +46,7 @@ def scattered_cost(design: Design) -> float:
 
 
 def _dense(design: Design, h: np.ndarray) -> np.ndarray:
-    with one_thread:
-        return gram(design.storage.T, np.arange(design.width), None, h, design.threads, constant=design.intercept)
+    return gram(design.storage.T, np.arange(design.width), None, h, design.threads, constant=design.intercept)
 
 
 @kernel
@@ -88,6 +87,5 @@ def _filled_in(design: Design, h: np.ndarray) -> np.ndarray:
             A *= np.sqrt(h[a:b])[:, None]
             G += A.T @ A
 
-    with one_thread:
-        in_parallel([(add, a, b, G) for (a, b), G in zip(bounds, parts, strict=True)])
+    in_parallel([(add, a, b, G) for (a, b), G in zip(bounds, parts, strict=True)])
     return sum(parts[1:], start=parts[0])
