@@ -220,7 +220,7 @@ class Campaign:
 
     def _no_home(self, rng: np.random.Generator) -> None:
         command, reference, _, _ = self._command(rng, LIGHT)
-        places = {name: f"{os.devnull}/home" for name in ("HOME", "XDG_CACHE_HOME", "FENCHEL_CACHE", "FENCHEL_HOME")}
+        places = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "FENCHEL_CACHE", "FENCHEL_HOME"), f"{os.devnull}/home")
         with self.place(command) as out:
             [code], error = self.run([self.job(command, out, environment=places)])
             self._check_done(command, reference, out, code, error, "no home")

@@ -30,12 +30,14 @@ from fenchel.cli import (
     rank,
     tag,
     train,
+    verify,
 )
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "train": train.command,
     "predict": predict.command,
     "evaluate": evaluate.command,
+    "verify": verify.command,
     "path": path.command,
     "compare": compare.command,
     "info": info.command,

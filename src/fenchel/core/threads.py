@@ -15,6 +15,7 @@ The policy of the package:
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import functools
 import os
 import threading
@@ -95,7 +96,8 @@ def in_parallel(jobs: list[tuple[Any, ...]], threads: int | None = None) -> None
         shares = [jobs[first::threads] for first in range(threads)]
         jobs = [(_in_turn, share) for share in shares]
     (run, *arguments), *others = jobs
-    handed: list[Future[Any]] = [_pool().submit(*job) for job in others]
+    # NumPy's settings for floating point errors belong to the context of a thread.
+    handed: list[Future[Any]] = [_pool().submit(contextvars.copy_context().run, *job) for job in others]
     try:
         run(*arguments)
         for future, (run, *arguments) in zip(handed, others, strict=True):

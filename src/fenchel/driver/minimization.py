@@ -84,11 +84,8 @@ def minimize(
     return result
 
 
-<<<<<<< HEAD
-@np.errstate(all="ignore")  # trial points may overflow, which the run checks for: NumPy's warnings would tell the user nothing else
-=======
 @one_thread
->>>>>>> threads15
+@np.errstate(all="ignore")  # trial points may overflow, which the run checks for: NumPy's warnings would tell the user nothing else
 def solve(
     problem: Any,
     solver: str = "auto",

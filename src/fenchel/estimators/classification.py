@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
-from fenchel.estimators.linear_estimator import MATRICES, LinearEstimator, with_callbacks
+from fenchel.estimators.linear_estimator import MATRICES, Formulation, LinearEstimator, with_callbacks
 
 
 class Classifier(ClassifierMixin, LinearEstimator):
@@ -40,12 +40,16 @@ class Classifier(ClassifierMixin, LinearEstimator):
             y: one label per row: numbers, strings or booleans.
             sample_weight: a weight for each row; 0 leaves the row out, 2 counts it twice.
         """
-        X, y = validate_data(self, X, y, **MATRICES)
+        self._learn(*self._formulated(X, y, sample_weight))
+        return self
+
+    def _formulated(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> tuple[Any, Any, np.ndarray, np.ndarray, Formulation]:
+        X, y = validate_data(self, X, y, reset=reset, **MATRICES)
+        if not reset and not np.array_equal(np.unique(y), self.classes_):
+            raise InputError("y has other classes than the rows that the model was fitted to: give those rows, all of them.")
         codes = self._encoded(y)
         weight = self._class_weighted(self._weights_of(X, sample_weight), y, sample_weight)
-        form = self._formulation(float(weight.sum()), self._is_joint(len(self.classes_)))
-        self._learn(X, y, codes, weight, form)
-        return self
+        return X, y, codes, weight, self._formulation(float(weight.sum()), self._is_joint(len(self.classes_)))
 
     def _encoded(self, y: Any) -> np.ndarray:
         """Set ``classes_`` and return the labels as 0, 1, …, K − 1."""

@@ -105,7 +105,7 @@ class ElasticNetCV(Routing, ElasticNet):
         alphas = np.array([found.strengths for found in paths])
         self.alphas_ = alphas if len(paths) > 1 and isinstance(self.alphas, (int, np.integer)) else alphas[0]
         self.mse_path_ = np.squeeze(np.array([2.0 * found.fold_losses.T for found in paths]))
-        self._learn(rows, targets, targets, weight, self._final_formulation())
+        self._learn(rows, targets, targets, weight, self._formulation(float(weight.sum())))
         return self
 
     def _path(self, X: Any, y: np.ndarray, weight: np.ndarray, splits: list[Any], l1_ratio: float) -> Path:
@@ -134,9 +134,9 @@ class ElasticNetCV(Routing, ElasticNet):
             raise KeyboardInterrupt
         return found
 
-    def _final_formulation(self) -> Formulation:
+    def _formulation(self, weight: float) -> Formulation:
         final = ElasticNet(alpha=self.alpha_, l1_ratio=self.l1_ratio_, positive=self.positive, fit_intercept=self.fit_intercept)
-        return final._formulation(1.0)
+        return final._formulation(weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -179,6 +179,9 @@ class LogisticRegressionCV(Routing, LogisticRegression):
             self.C_ = float(np.mean([self.Cs_[C] for _, C in indices]))
             self.l1_ratio_ = float(np.mean([self.l1_ratios_[ratio] for ratio, _ in indices]))
 
+    def _formulation(self, weight: float, together: bool) -> Formulation:
+        return self._formulation_for(self.C_, self.l1_ratio_, weight)
+
     def _formulation_for(self, C: float, l1_ratio: float, weight: float) -> Formulation:
         return logistic_formulation(C, l1_ratio, weight, self._is_joint(len(self.classes_)), self.fit_intercept)
 

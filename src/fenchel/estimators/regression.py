@@ -32,11 +32,14 @@ class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
             y: one number per row, or one column per output.
             sample_weight: a weight for each row; 0 leaves the row out, 2 counts it twice.
         """
-        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **MATRICES)
+        self._learn(*self._formulated(X, y, sample_weight))
+        return self
+
+    def _formulated(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> tuple[Any, Any, np.ndarray, np.ndarray, Formulation]:
+        X, y = validate_data(self, X, y, reset=reset, multi_output=True, y_numeric=True, **MATRICES)
         y = self._with_outputs_recorded(y)
         weight = self._weights_of(X, sample_weight)
-        self._learn(X, y, y, weight, self._formulation(float(weight.sum())))
-        return self
+        return X, y, y, weight, self._formulation(float(weight.sum()))
 
     def _with_outputs_recorded(self, y: Any) -> np.ndarray:
         """y as a dense array; the number of outputs is stored for predictions."""
