@@ -13,7 +13,14 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/guide.md", "docs/scikit-learn.md", pytest.param("docs/structured.md", marks=pytest.mark.slow)]
+    "page",
+    [
+        "README.md",
+        "docs/guide.md",
+        "docs/scikit-learn.md",
+        "docs/certificates.md",
+        pytest.param("docs/structured.md", marks=pytest.mark.slow),
+    ],
 )
 def test_the_examples_of_a_page_run_in_order(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
