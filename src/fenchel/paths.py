@@ -120,6 +120,7 @@ class Path:
 
 
 @one_thread
+@np.errstate(all="ignore")  # overflow ends in a result that is not certified, or in a grid that is refused
 def path(
     X: MatrixLike,
     y: ArrayLike,

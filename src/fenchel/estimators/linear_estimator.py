@@ -41,6 +41,7 @@ ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None  #: sc
 CrossValidation: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]] | None  #: scikit-learn's ``cv``
 
 MATRICES: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": [np.float64, np.float32], "accept_large_sparse": True}
+OVERFLOW = "The squares of X overflow: scale its columns, for instance with StandardScaler or MinMaxScaler."
 NEGLIGIBLE = 1e-12  # ridge strength relative to the mean of ‖x‖² that replaces no penalty, because a certificate needs one
 
 
@@ -177,7 +178,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         with np.errstate(over="ignore"):
             length = float(problem.row_norms**2 @ problem.row_weights)
         if not math.isfinite(length):
-            raise InputError("The squares of X overflow: scale its columns, for instance with StandardScaler or MinMaxScaler.")
+            raise InputError(OVERFLOW)
         penalty = L2(max(NEGLIGIBLE * length, np.finfo(float).tiny * 1e16)) if regularizer is None else regularizer
         return Box(0.0, np.inf, penalty) if positive else penalty
 

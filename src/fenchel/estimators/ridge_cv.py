@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_method_params, validate_data
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.numeric import EPSILON
-from fenchel.estimators.linear_estimator import MATRICES, CrossValidation, with_callbacks
+from fenchel.estimators.linear_estimator import MATRICES, OVERFLOW, CrossValidation, with_callbacks
 from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.ridge import Ridge
 from fenchel.estimators.routing import Routing
@@ -112,6 +112,7 @@ class RidgeCV(Routing, Ridge):
         self._learn(X, y, y, weight, self._formulation(float(weight.sum())))
         return self
 
+    @np.errstate(all="ignore")  # overflow gives a strength no finite error, so that another is chosen
     def _by_folds(
         self, X: Any, y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, splits: list[Any], scorer_params: dict[str, Any]
     ) -> tuple[Any, Any]:
@@ -124,6 +125,7 @@ class RidgeCV(Routing, Ridge):
         means = np.array([np.mean([score(alpha, *split) for split in splits]) for alpha in alphas.tolist()])
         return float(alphas[means.argmax()]), float(means.max())
 
+    @np.errstate(all="ignore")
     def _leave_one_out(
         self, X: Any, y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, scorer_params: dict[str, Any]
     ) -> tuple[Any, Any]:
@@ -185,14 +187,21 @@ def in_eigenbasis(X: Any, weight: np.ndarray, share: np.ndarray) -> tuple[np.nda
         scaled = X.multiply(weight[:, None]).tocsr() if sp.issparse(X) else weight[:, None] * X
         sums = np.asarray(weight @ X).ravel()
         G = as_dense(X.T @ scaled) - np.outer(centre, sums) - np.outer(sums, centre) + weight.sum() * np.outer(centre, centre)
-        values, V = np.linalg.eigh(G)
+        values, V = np.linalg.eigh(finite(G))
         return as_dense(X @ V) - centre @ V, values.clip(min=0.0)
     across = np.asarray(X @ centre).ravel()
     K = as_dense(X @ X.T) - across[:, None] - across + centre @ centre
     root = np.sqrt(weight)
-    values, U = np.linalg.eigh(root[:, None] * K * root)
+    values, U = np.linalg.eigh(finite(root[:, None] * K * root))
     kept = values > NOISE * values[-1]
     return K @ (root[:, None] * U[:, kept]) / np.sqrt(values[kept]), values[kept]
+
+
+def finite(matrix: np.ndarray) -> np.ndarray:
+    """The matrix; an error if products of columns of X have overflowed."""
+    if not np.isfinite(matrix).all():
+        raise InputError(OVERFLOW)
+    return matrix
 
 
 def as_dense(product: Any) -> np.ndarray:

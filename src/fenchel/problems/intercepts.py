@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fenchel.core.numeric import EPSILON, TINY
+from fenchel.problems.rounding import SMALLEST
 
 BALANCED = 1e-12  # relative to Σ|s_i α_i|: a sum of s_i α_i this small is 0 up to rounding
 SUMMED = 64 * EPSILON  # the relative error of a pairwise sum of up to 2⁴⁸ numbers
@@ -25,20 +26,23 @@ def best_intercept(problem: Any, z: np.ndarray) -> Any:
     if problem.vector_valued:
         return _best_intercepts(problem, z)
 
-    def derivative(b: float) -> float:
-        return -float(problem.negative_derivatives(z + b, problem.y) @ problem.row_weights)
-
-    first = derivative(0.0)
-    if not abs(first) > EPSILON * float(np.abs(problem.negative_derivatives(z, problem.y)) @ problem.row_weights):
+    alpha = problem.negative_derivatives(z, problem.y)
+    first = -float(alpha @ problem.row_weights)
+    if not abs(first) > EPSILON * float(np.abs(alpha) @ problem.row_weights):
         return 0.0
+
+    def derivative(b: float) -> float:
+        """The derivative relative to that at 0: products of two of them would underflow for tiny labels."""
+        return -float(problem.negative_derivatives(z + b, problem.y) @ problem.row_weights) / first
+
     # The derivative changes by at most 1/γ for each unit of b, so the minimum is at least this far away.
     smoothness = getattr(problem.loss, "smoothness", lambda: 1.0)()
     near, far = 0.0, -first / smoothness if math.isfinite(smoothness) else -math.copysign(1.0, first)
-    while derivative(far) * first > 0.0:
+    while derivative(far) > 0.0:
         near, far = far, 2.0 * far
         if abs(far) > FARTHEST:
             return 0.0
-    return float(brentq(derivative, near, far, xtol=EPSILON * abs(far), rtol=4.0 * EPSILON, disp=False))
+    return float(brentq(derivative, near, far, xtol=max(EPSILON * abs(far), SMALLEST), rtol=4.0 * EPSILON, disp=False))
 
 
 def _best_intercepts(problem: Any, z: np.ndarray) -> np.ndarray:

@@ -81,9 +81,9 @@ def faithful(inner: Inner, slack: float) -> Iterator[Iterate]:
     beta = (1.0 - eta) / (1.0 + eta)
     if "xi" not in inner.state:
         inner.state["xi_holds"] = True
-        inner.state["xi"] = (1.0 + eta**-2) * problem.gap(inner.y, inner.alpha)
+        inner.state["xi"] = (1.0 + rho / mu) * problem.gap(inner.y, inner.alpha)
     while True:
-        epsilon = eta * inner.state["xi"] / (2.0 * (1.0 + eta**-2))
+        epsilon = eta * inner.state["xi"] / (2.0 * (1.0 + rho / mu))
         xi = (1.0 - eta / 2.0) * inner.state["xi"]
         solved = False
         while not solved:

@@ -6,6 +6,7 @@ Byrd, Lu, Nocedal & Zhu, *A limited memory algorithm for bound constrained optim
 
 from __future__ import annotations
 
+import contextvars
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -90,7 +91,8 @@ def each_callback(run: Callable[[Callable[[np.ndarray], None]], None]) -> Iterat
         except BaseException as error:
             values.put(("error", error))
 
-    worker = threading.Thread(target=work, daemon=True)
+    # NumPy's settings for floating point errors belong to the context of a thread.
+    worker = threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True)
     worker.start()
     try:
         while True:

@@ -47,6 +47,9 @@ class Reduction:
     def __init__(self, problem: Problem) -> None:
         self.free = problem.free
         G, v, constant = self._quadratic_form(problem)
+        if not (np.isfinite(G).all() and np.isfinite(v).all()):
+            self.is_exact = False
+            return
         self.roots, self.size = np.sqrt(G.diagonal().clip(min=0.0)), math.sqrt(2.0 * abs(constant))
         self.relative = relative_error(problem.m) + problem.n * DEPENDENT
         rows, targets = least_squares(G, v)
@@ -62,7 +65,7 @@ class Reduction:
         G = gram(design.stored_columns.values, np.arange(design.width), None, a, design.threads)
         v, constant = design.rmatvec(rho)[: design.width], problem.mean_loss(zero)
         self.means, self.mean = np.zeros(design.width), 0.0
-        self.is_exact = True  #: whether centring left enough correct digits
+        self.is_exact = True  #: whether centring left enough correct digits, and nothing overflowed
         if self.free:
             total = max(float(a.sum()), TINY)
             self.means, self.mean = design.rmatvec(a)[:-1] / total, float(rho.sum()) / total
