@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from fenchel.core.atomic_files import replacing
-from fenchel.core.kernel_cache import source_hash
+from fenchel.core.kernel_cache import cache_directory, source_hash
 from tests.campaign.commands import COMMANDS, OLD, Command, fault_of, write_data
 
 ENDED = (0, 3)  # done, certified or not
@@ -285,8 +285,9 @@ def _damage(file: Path, how: str, rng: np.random.Generator) -> None:
 def run(seconds: float, seed: int, keep: Path, first: int = 0, most: float = np.inf) -> dict[str, int]:
     """Run cases from number ``first`` on for that long; counts by kind of case and of failure."""
     counts: Counter[str] = Counter()
-    cache = Path(os.environ.get("FENCHEL_CACHE") or tempfile.gettempdir(), "campaign")
+    kernels = cache_directory()
     with tempfile.TemporaryDirectory() as folder:
+        cache = kernels.parents[1] if kernels is not None else Path(folder, "cache")
         campaign = Campaign(seed, Path(folder), cache)
         try:
             ends, k = time.perf_counter() + seconds, first
