@@ -39,6 +39,7 @@ KINDS = {
     "empty cache": 0.01,
 }
 WAIT = 120  # seconds after which a command counts as hanging
+COMPILING = 900  # the same while kernels are compiled
 SUBPROCESSES = 0.1  # share of signals that are sent to a whole program, import included
 LIGHT = [command for command in COMMANDS if command.words.startswith(("convert train.csv", "predict cars"))]  # that need few kernels
 
@@ -54,7 +55,7 @@ class Campaign:
         self.seed, self.folder, self.cache = seed, folder, cache
         self.data = folder / "data"
         self.data.mkdir()
-        write_data(self.data)
+        write_data(self.data, COMMANDS)
         environment = {**os.environ, "FENCHEL_CACHE": str(cache), "NO_COLOR": "1"}
         self.server = subprocess.Popen(
             [sys.executable, "-m", "tests.campaign.forked_commands", str(self.data / "train.svm"), str(folder / "warm.fenchel")],
@@ -75,7 +76,7 @@ class Campaign:
             for _ in range(2):
                 with self.place(command) as out:
                     clock = time.perf_counter()
-                    [code], error = self.run([self.job(command, out)])
+                    [code], error = self.run([self.job(command, out)], wait=COMPILING)
                     seconds = time.perf_counter() - clock
                     if code not in ENDED:
                         raise AssertionError(f"{command.words} ends with {code}: {error}")
@@ -98,10 +99,12 @@ class Campaign:
         limits = {"largest_file": None, "interrupt_at_call": None, "signal": int(signal.SIGINT), "environment": {}}
         return {"words": words, "folder": str(self.data), **files, **limits, **changes}
 
-    def run(self, jobs: list[dict[str, Any]], sent: signal.Signals | None = None, delay: float = 0.0) -> tuple[list[int], str]:
+    def run(
+        self, jobs: list[dict[str, Any]], sent: signal.Signals | None = None, delay: float = 0.0, wait: float = WAIT
+    ) -> tuple[list[int], str]:
         """Exit codes and standard error of jobs that run at the same time; a signal is sent to the first after a delay."""
         (self.folder / "stderr").write_bytes(b"")
-        self.server.stdin.write(json.dumps({"jobs": jobs, "signal": sent, "delay": delay, "wait": WAIT}) + "\n")
+        self.server.stdin.write(json.dumps({"jobs": jobs, "signal": sent, "delay": delay, "wait": wait}) + "\n")
         self.server.stdin.flush()
         codes = json.loads(self.server.stdout.readline())
         if None in codes:
