@@ -135,8 +135,8 @@ class Campaign:
             said = f"{command.words}: {sent.name} at {moment:.3f} of the time, exit code {code}: {error}"
             if code not in (*ENDED, 130, -sent):
                 raise Failure(f"exit code: {said}")
-            if code == -signal.SIGINT:  # Python no longer handles signals at its very end
-                code = 0
+            if code == -signal.SIGINT:  # at its very end Python handles no signals; and after one in compiled text it ends by that signal
+                code = 130 if "Interrupted" in error else 0
             self._check(command, reference, out, exists, code, error, said, killed=code < 0)
 
     def _forked(self, job: dict[str, Any], sent: signal.Signals, delay: float) -> tuple[int, str]:
