@@ -6,6 +6,7 @@ codes, None for one that did not end.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -42,11 +43,15 @@ TRACED_FROM = "until_done"  # the function in which training begins
 
 
 def serve() -> None:
-    """Answer requests until standard input ends."""
+    """Answer requests until standard input ends. The first two arguments are data to train on, once before, and a file for the model."""
     import _fenchel
 
     for name in IMPORTED:
         importlib.import_module(name)
+    data, model = sys.argv[1:]
+    sys.argv = ["fenchel", "train", data, "--quiet", "--threads", "1", "--model", model]  # small data: no thread is left when children fork
+    with contextlib.suppress(SystemExit):
+        _fenchel.main()
     for line in sys.stdin:
         children, request = [], json.loads(line)
         for job in request["jobs"]:

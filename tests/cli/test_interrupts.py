@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import signal
 import subprocess
 import sys
 import time
 from concurrent.futures import Future
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fenchel as fl
 from fenchel.cli import exits
+from fenchel.driver.run import Run
+from fenchel.estimators.linear_estimator import LinearEstimator
 from fenchel.linalg import design
+from fenchel.persistence import model_files
+from fenchel.problems.problem import Problem
 from tests.cli.shell import fenchel
 
 
 @pytest.mark.parametrize("options", [[], ["--calibration", "sigmoid"], ["--target", "colour", "--multiclass", "one-vs-rest"]])
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_an_interrupt_saves_the_best_model_so_far(options, threads, at_home, tmp_path, monkeypatch):
-    from fenchel.driver.run import Run
-
     seen = []
     record = Run._record
 
@@ -108,3 +112,60 @@ def test_control_c_during_import_prints_one_line():
     )
     run = subprocess.run([sys.executable, "-c", start, "demo"], capture_output=True, text=True, timeout=60, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "Interrupted.\n")
+
+
+def interrupt_in(monkeypatch, owner, name, sent=signal.SIGINT):
+    """Send this process a signal at the first call of a function."""
+    plain, calls = getattr(owner, name), []
+
+    def interrupted(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == 1:
+            signal.raise_signal(sent)
+        return plain(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    return calls
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("place", [(LinearEstimator, "_keep"), (model_files, "model_digest"), (Run, "_verify_result"), (Run, "_result")])
+def test_an_interrupt_after_the_last_step_does_not_lose_the_model(place, sent, at_home, tmp_path, monkeypatch):
+    calls = interrupt_in(monkeypatch, *place, sent)
+    result = fenchel("train", "train.csv", "--model", tmp_path / "m.fenchel", code=130)
+    assert calls
+    assert "Interrupted: the best model so far is in" in result.stderr
+    assert fl.load(tmp_path / "m.fenchel").converged_
+
+
+def test_an_interrupt_between_the_solvers_stops_the_next(at_home, tmp_path, monkeypatch):
+    interrupt_in(monkeypatch, Problem, "with_labels")
+    words = ["--target", "colour", "--multiclass", "one-vs-rest", "--solver", "fista", "--tol", "1e-4", "--threads", "1"]
+    fenchel("train", "train.csv", "--model", tmp_path / "m.fenchel", *words, code=130)
+    assert fl.load(tmp_path / "m.fenchel").coef_.shape == (3, 6)
+
+
+def test_an_interrupt_before_training_ends_the_command(at_home, tmp_path, monkeypatch):
+    interrupt_in(monkeypatch, LinearEstimator, "_problem")
+    result = fenchel("train", "train.csv", "--model", tmp_path / "m.fenchel", code=130)
+    assert result.stderr == "Interrupted.\n"
+    assert not (tmp_path / "m.fenchel").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [["demo", "--rows", "300"], ["inverse-time", "text.svm", "--accuracy", "0.8", "--sizes", "200", "--runs", "1"]]
+)
+def test_an_interrupt_ends_a_command_that_runs_several_solvers(words, at_home, monkeypatch):
+    calls = interrupt_in(monkeypatch, Run, "_record")
+    assert fenchel(*words, code=130).stderr == "Interrupted.\n"
+    assert len(calls) == 1
+
+
+def test_a_full_disk_is_reported_with_the_name_of_the_model(at_home, tmp_path, monkeypatch):
+    def full(self, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    result = fenchel("train", "train.csv", "--model", tmp_path / "m.fenchel", "--quiet", code=2)
+    assert result.stderr == f"Error: {tmp_path / 'm.fenchel'}: No space left on device.\n"
+    assert not list(tmp_path.iterdir())

@@ -36,3 +36,25 @@ def test_an_interrupted_path_reports_the_finished_strengths(at_home, monkeypatch
     done = len(json.loads(result.stdout)["points"])
     assert 0 < done < 30
     assert result.stderr == f"Interrupted: {done} of 30 strengths are done.\n"
+
+
+@pytest.mark.parametrize("folds", [0, 1, 2])
+def test_an_interrupted_cross_validation_reports_the_finished_folds(folds, at_home, tmp_path, monkeypatch):
+    from fenchel import paths
+
+    validate, calls = paths.validate_fold, []
+
+    def interrupted(*arguments):
+        if len(calls) == folds:
+            raise KeyboardInterrupt
+        calls.append(arguments)
+        validate(*arguments)
+
+    monkeypatch.setattr(paths, "validate_fold", interrupted)
+    words = ["path", "train.svm", "--strengths", "6", "--cv", "3", "--threads", "1", "--model", tmp_path / "m.fenchel", "--json"]
+    result = fenchel(*words, code=130)
+    facts = json.loads(result.stdout)
+    ending = f"{tmp_path / 'm.fenchel'} {'has the best of them' if folds else 'is not written'}."
+    assert result.stderr == f"Interrupted: 6 of 6 strengths are done, with {folds} of 3 folds. {ending}\n"
+    assert ("validation_loss" in facts["points"][0]) == (tmp_path / "m.fenchel").exists() == (folds > 0)
+    assert (facts["best"] is None) == (facts["model"] is None) == (folds == 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import stat
@@ -75,3 +76,17 @@ with replacing({str(tmp_path / "[a].txt")!r}) as path:
     with replacing(tmp_path / "[a].txt") as path:
         path.write_text("whole")
     assert set(tmp_path.iterdir()) == {tmp_path / "[a].txt", running, elsewhere, other}
+
+
+def test_an_error_while_writing_names_the_file_and_not_its_temporary_name(tmp_path):
+    def fail(filename):
+        with replacing(tmp_path / "file.txt") as path:
+            raise OSError(errno.ENOSPC, "No space left on device", *([str(path)] if filename else []))
+
+    for filename in (False, True):
+        with pytest.raises(OSError, match="No space left") as caught:
+            fail(filename)
+        assert caught.value.filename == str(tmp_path / "file.txt")
+    with pytest.raises(FileNotFoundError) as caught, replacing(tmp_path / "file.txt"):
+        (tmp_path / "other.txt").read_text()
+    assert caught.value.filename == str(tmp_path / "other.txt")

@@ -39,6 +39,10 @@ def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
             os.fsync(written.fileno())
         os.chmod(path, mode)
         os.replace(path, target)
+    except OSError as error:
+        if error.filename in (None, str(path), path):  # a full disk, for instance: say which file, and not its temporary name
+            error.filename = os.fspath(file)
+        raise
     finally:
         path.unlink(missing_ok=True)
 
