@@ -15,7 +15,8 @@ from fenchel.datasets import decompression
 
 
 def test_files_that_expand_too_much_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(decompression, "ALWAYS_ALLOWED", 100_000)
+    for kind in decompression.LIMITS:
+        monkeypatch.setitem(decompression.LIMITS, kind, decompression.Limit(100_000, 200))
     np.savez_compressed(tmp_path / "a.npz", X=np.zeros((200, 500)), y=np.zeros(200))
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"a,y\n" + b"0,0\n" * 1_000_000))
     pq.write_table(pa.table({"a": np.zeros(10_000_000), "y": np.zeros(10_000_000)}), tmp_path / "a.parquet")
@@ -25,6 +26,6 @@ def test_files_that_expand_too_much_are_refused(tmp_path, monkeypatch):
 
 
 def test_bounded_streams_pass_on_every_byte(tmp_path):
-    (tmp_path / "a").write_bytes(b"x" * 10)
-    with decompression.Bounded(io.BytesIO(b"0123456789" * 1000), tmp_path / "a") as stream:
+    allowance = decompression.Allowance("a", lambda: 10, "svmlight")
+    with decompression.Bounded(io.BytesIO(b"0123456789" * 1000), allowance) as stream:
         assert io.BufferedReader(stream).read() == b"0123456789" * 1000
