@@ -20,7 +20,7 @@ ROOT = Path(fenchel.__file__).parent
 TESTS = Path(__file__).parent
 
 # Tests that belong to no single package or module: contract tests over registries, scikit-learn's own tests, and these.
-OTHER_FOLDERS = {"contracts", "estimators/sklearn_own"}
+OTHER_FOLDERS = {"campaign", "contracts", "estimators/sklearn_own"}
 OTHER_FILES = {"test_docs.py", "test_layout.py", "test_types.py"}
 
 # A unit imports only from units listed before it; imports inside functions count too.

@@ -39,6 +39,10 @@ def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
             os.fsync(written.fileno())
         os.chmod(path, mode)
         os.replace(path, target)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:  # a write, such as to a full disk, whose error does not name the file
+            raise type(error)(error.errno, error.strerror, os.fspath(file)) from None
+        raise
     finally:
         path.unlink(missing_ok=True)
 

@@ -70,7 +70,7 @@ class Allowance:
             )
 
 
-def user_limit(max_bytes: Any) -> int | None:
+def user_limit(max_bytes: Any, name: str = "max_bytes") -> int | None:
     """The number of bytes that the user allows: ``max_bytes``, else ``$FENCHEL_MAX_BYTES``; None if neither is given.
 
     >>> user_limit(10**9), user_limit(None)
@@ -78,7 +78,7 @@ def user_limit(max_bytes: Any) -> int | None:
     """
     if max_bytes is not None:
         if isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1:
-            raise InputError(Argument("max_bytes", max_bytes), ": give a whole number of bytes of at least 1.")
+            raise InputError(Argument(name, max_bytes), ": give a whole number of bytes of at least 1.")
         return max_bytes
     text = os.environ.get(VARIABLE, "").strip()
     if not text:

@@ -31,6 +31,12 @@ class Classifier(ClassifierMixin, LinearEstimator):
         """The objective for rows of this total weight, with a multiclass loss if ``together``, else with a binary one."""
         raise NotImplementedError
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if not isinstance(getattr(self, "classes_", None), np.ndarray):
+            raise InputError("classes_ is not an array")
+        self._is_joint(len(self.classes_))  # raises an InputError for unusable parameters
+
     @with_callbacks
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to rows X with labels y.

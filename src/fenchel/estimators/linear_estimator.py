@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -61,8 +61,19 @@ class LinearEstimator(CallbackSupportMixin, Certified):
 
     transient = ("_online_results", "_outputs")  # needed by ``fit`` and ``partial_fit`` but not for predictions: not saved
 
+    weight_dimensions: ClassVar[tuple[int, ...]] = (2,)  #: the possible numbers of dimensions of ``coef_``
     coef_: Any  #: an array, or a sparse matrix after ``sparsify``
     intercept_: float | np.ndarray
+
+    def _check_loaded(self) -> None:
+        """Raise an InputError for attributes that no ``fit`` could have produced: files may come from untrusted sources."""
+        coef = getattr(self, "coef_", None)
+        is_array = sp.issparse(coef) or isinstance(coef, np.ndarray)
+        if not is_array or coef.ndim not in self.weight_dimensions or coef.dtype not in (np.float64, np.float32) or 0 in coef.shape:
+            raise InputError("coef_ is not an array of weights")
+        for name in ("intercept_", "n_features_in_"):
+            if getattr(self, name, None) is None:
+                raise InputError(f"{name} is missing")
 
     def _limits(self) -> dict[str, Any]:
         """solver, tol, max_passes and time_limit, from the estimator's parameters."""

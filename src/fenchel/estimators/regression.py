@@ -17,6 +17,7 @@ from fenchel.estimators.linear_estimator import MATRICES, Formulation, LinearEst
 class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
     """The common base of all linear regressors."""
 
+    weight_dimensions = (1, 2)
     array_intercept = False  # whether ``intercept_`` is an array even for a single output
 
     def _formulation(self, weight: float) -> Formulation:
