@@ -1,4 +1,4 @@
-"""Run some cases of hostile files in this process, which the parent limits and watches: one line of JSON on standard output for each failure
+"""Run some cases of hostile files in this process, which the parent watches: a line of JSON on standard output for each failure
 
 A case fails if it raises anything but an error of fenchel, or takes more memory than its bound. The number of the case in progress is
 written to a file, so that the parent can name the case if this process hangs or crashes.
@@ -6,17 +6,20 @@ written to a file, so that the parent can name the case if this process hangs or
 
 from __future__ import annotations
 
+import contextlib
 import json
 import mmap
 import os
 import resource
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from pathlib import Path
 
 from fenchel.core.errors import InputError
+from tests.campaign import model_cases
 from tests.campaign.file_cases import case
 
 ADDRESS_SPACE = 12 << 30  # bytes; threads and compiled code reserve far more than they use
@@ -34,10 +37,8 @@ def peak() -> int:
 
 def reset_peak() -> None:
     """Begin a new measurement of the peak."""
-    try:
+    with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    except OSError:
-        pass
 
 
 def failure_of(seed: int, k: int, folder: Path) -> tuple[str, dict[str, str] | None]:
@@ -67,21 +68,33 @@ def failure_of(seed: int, k: int, folder: Path) -> tuple[str, dict[str, str] | N
     return made.kind, what
 
 
-def main(seed: int, first: int, count: int, progress: str) -> None:
-    """Run cases ``first`` to ``first + count``."""
+def warm_up(folder: Path) -> None:
+    """Compile what the cases use, so that it does not count as their time and memory."""
+    for header, tensors in model_cases.seeds():
+        (folder / "m.fenchel").write_bytes(model_cases.written(header, tensors))
+        model_cases.use(folder / "m.fenchel")
+    for k in range(300):
+        failure_of(0, k, folder)
+
+
+def main(seed: int, first: int, seconds: float, progress: str) -> None:
+    """Run cases from ``first`` on, for this many seconds."""
     if hasattr(resource, "RLIMIT_AS"):
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     kinds: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as folder, open(progress, "r+b") as file, mmap.mmap(file.fileno(), PROGRESS_BYTES) as shared:
-        for k in range(first, first + count):
+        warm_up(Path(folder))
+        ends, k = time.monotonic() + seconds, first
+        while time.monotonic() < ends:
             shared[:PROGRESS_BYTES] = b"%16d" % k
             kind, failed = failure_of(seed, k, Path(folder))
             kinds[kind] = kinds.get(kind, 0) + 1
             if failed is not None:
                 print(json.dumps({"case": k, "kind": kind, **failed}), flush=True)
+            k += 1
     print(json.dumps({"kinds": kinds}), flush=True)
 
 
 if __name__ == "__main__":
     os.environ.pop("FENCHEL_MAX_BYTES", None)
-    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    main(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4])

@@ -17,9 +17,9 @@ from typing import Any
 from tests.campaign.file_cases import case
 from tests.campaign.file_worker import PROGRESS_BYTES
 
-BATCH = 2000
-TIME_LIMIT = 20.0  # seconds of one case; a cold cache compiles kernels meanwhile, so the first case of a batch has STARTUP more
-STARTUP = 300.0
+BATCH = 120.0  # seconds after which a new process begins, because memory that libraries retain would hide peaks
+TIME_LIMIT = 20.0  # seconds of one case
+STARTUP = 600.0  # seconds until the first case; a cold cache compiles kernels meanwhile
 FAILURES = ("raw errors", "unreadable messages", "over the memory bound", "hangs", "crashes")
 
 
@@ -28,7 +28,7 @@ def run(seconds: float, seed: int, keep: Path) -> dict[str, int]:
     counts: Counter[str] = Counter(dict.fromkeys(("cases", *FAILURES), 0))
     ends, k = time.monotonic() + seconds, 0
     while time.monotonic() < ends:
-        done, found = batch(seed, k, BATCH)
+        done, found = batch(seed, k, min(BATCH, ends - time.monotonic()))
         k += done
         counts["cases"] += done
         for entry in found:
@@ -40,19 +40,19 @@ def run(seconds: float, seed: int, keep: Path) -> dict[str, int]:
     return dict(counts)
 
 
-def batch(seed: int, first: int, count: int) -> tuple[int, list[dict[str, Any]]]:
+def batch(seed: int, first: int, seconds: float) -> tuple[int, list[dict[str, Any]]]:
     """Run some cases in a new process: the number that it finished, and what it reported. A hang or a crash ends the batch."""
     with tempfile.TemporaryDirectory() as folder:
         progress, output, errors = (Path(folder) / name for name in ("progress", "output", "errors"))
         progress.write_bytes(b"%16d" % first)
-        command = [sys.executable, "-m", "tests.campaign.file_worker", str(seed), str(first), str(count), str(progress)]
+        command = [sys.executable, "-m", "tests.campaign.file_worker", str(seed), str(first), str(seconds), str(progress)]
         with output.open("w") as out, errors.open("w") as err:
             process = subprocess.Popen(command, stdout=out, stderr=err, cwd=Path(__file__).parents[2])
             hung = _watch(process, progress)
         found = [json.loads(line) for line in output.read_text().splitlines()]
-        if process.returncode == 0:
-            return count, found
         at = int(progress.read_bytes()[:PROGRESS_BYTES])
+        if process.returncode == 0:
+            return at - first + 1, found
         reason = f"exit code {process.returncode}: {errors.read_text()[-2000:]}"
         return at - first + 1, [*found, {"case": at, "kind": "", "failure": "hangs" if hung else "crashes", "error": reason}]
 

@@ -18,8 +18,18 @@ def near(name: str, known: Iterable[str]) -> str:
     every = sorted(known)
     names = every if len(every) <= LISTED else [*every[:LISTED], f"... and {len(every) - LISTED:,} more"]
     close = difflib.get_close_matches(name[:LONGEST], every, n=1, cutoff=0.5)
-    listed = ", ".join(names)
+    listed = ", ".join(map(shortened, names))
     return f"did you mean {close[0]!r}? Choose one of {listed}." if close else f"choose one of {listed}."
+
+
+def shortened(text: str) -> str:
+    """A text on one line, cut if it is long, for a message.
+
+    >>> shortened("two\\nlines")
+    'two lines'
+    """
+    line = " ".join(text[: LONGEST + 1].split())
+    return line if len(text) <= LONGEST else f"{line[:LONGEST]}..."
 
 
 def counted(count: int, one: str) -> str:

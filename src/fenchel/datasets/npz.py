@@ -38,6 +38,9 @@ def read_npz(path: Path, dtype: Any, max_bytes: int | None = None) -> Data:
         raise
     except UNREADABLE as error:
         raise InputError(f"{path} is not an .npz file that can be read: {gist(error)}.") from None
+    for name in ("format", "target_name"):
+        if name in arrays and arrays[name].shape != ():
+            raise InputError(f"{path} has {name} of shape {arrays[name].shape}: give a single text.")
     X = _matrix(path, arrays)
     extra = {name: arrays.get(name) for name in ("y", "qid", "sample_weight")}
     for name, values in extra.items():

@@ -67,7 +67,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
 
     def _check_loaded(self) -> None:
         """Raise an InputError for attributes that no ``fit`` could have produced: files may come from untrusted sources."""
-        coef = getattr(self, "coef_", None)
+        coef: Any = getattr(self, "coef_", None)
         is_array = sp.issparse(coef) or isinstance(coef, np.ndarray)
         if not is_array or coef.ndim not in self.weight_dimensions or coef.dtype not in (np.float64, np.float32) or 0 in coef.shape:
             raise InputError("coef_ is not an array of weights")

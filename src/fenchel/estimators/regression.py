@@ -11,6 +11,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from fenchel.core.array_types import MatrixLike
+from fenchel.core.errors import InputError
 from fenchel.estimators.linear_estimator import MATRICES, Formulation, LinearEstimator, with_callbacks
 
 
@@ -23,6 +24,11 @@ class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
     def _formulation(self, weight: float) -> Formulation:
         """The objective for rows of this total weight."""
         raise NotImplementedError
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if self.coef_.ndim == 2 and np.size(self.intercept_) != self.coef_.shape[0]:
+            raise InputError("intercept_ has not one number for each output")
 
     @with_callbacks
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -7,6 +7,7 @@ could not come from a model that was fitted, and would fail later, far from the 
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -28,7 +29,8 @@ def misfit(model: Any, parameters: Mapping[str, Any]) -> str | None:
     >>> misfit(LinearRegressor(tol="small"), {"tol": "small"})
     "parameters.tol is 'small', which is not of the type float"
     """
-    declared = (("parameters.", parameters, parameter_types(type(model))), ("", vars(model), attribute_types(type(model))))
+    cls: type = type(model)
+    declared = (("parameters.", parameters, parameter_types(cls)), ("", vars(model), attribute_types(cls)))
     for prefix, values, hints in declared:
         for name, hint in hints.items():
             if name in values and not has_type(values[name], hint):
@@ -44,7 +46,7 @@ def described(hint: Any) -> str:
 @functools.cache
 def parameter_types(cls: type) -> dict[str, Any]:
     """The declared types of the parameters of the constructor."""
-    return {name: hint for name, hint in get_type_hints(cls.__init__).items() if name != "return"}
+    return {name: hint for name, hint in get_type_hints(inspect.getattr_static(cls, "__init__")).items() if name != "return"}
 
 
 @functools.cache

@@ -14,6 +14,7 @@ from fenchel.core.errors import Argument, InputError, InputTypeError
 from fenchel.core.messages import counted, near
 
 LONGEST_LABEL = 1000  # characters of a class name; longer text is hardly a class
+LONGEST_NAME = 1000  # characters of a column's name
 LABELS = 2**30  # bytes that the labels of any table may take: NumPy gives every text the length of the longest
 MULTIPLE = 32  # the memory that more labels may take, relative to the column
 
@@ -35,7 +36,10 @@ def as_table(table: Any) -> Any:
 
 
 def check_names(names: list[str]) -> None:
-    """Refuse columns with the same name."""
+    """Refuse columns with the same name, and names that are hardly names."""
+    long = next((name for name in names if len(name) > LONGEST_NAME), None)
+    if long is not None:
+        raise InputError(f"The name of a column has {len(long):,} characters and begins with {long[:40]!r}: give a table with a heading.")
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise InputError(f"Two columns are called {twice!r}: give every column a different name.")

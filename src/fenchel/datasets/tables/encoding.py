@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fenchel.core.errors import Argument, InputError, InputWarning, users_line
-from fenchel.core.messages import counted
+from fenchel.core.messages import counted, shortened
 from fenchel.core.validation import checked_choice
 from fenchel.datasets.data import Data
 from fenchel.datasets.tables import arrow_columns as arrow
@@ -134,7 +134,9 @@ def _target(table: Any, target: str | None) -> str:
         )
         names = table.column_names
         more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-        raise InputError(f"{problem}: name it with ", Argument("target", ...), f". They are {', '.join(names[:NAMED])}{more}.")
+        raise InputError(
+            f"{problem}: name it with ", Argument("target", ...), f". They are {', '.join(map(shortened, names[:NAMED]))}{more}."
+        )
     return found[0]
 
 
