@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import json
@@ -17,6 +18,7 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 import fenchel as fl
+from fenchel.core.errors import InputError
 from fenchel.datasets import Column, Encoding
 from fenchel.persistence import exports
 from fenchel.persistence.model_files import FORMAT, model_digest
@@ -229,4 +231,5 @@ def _predict_rows(model: Any, path: Path) -> None:
         return
     model.score(X, predicted)
     if width <= WIDEST:
-        exports.export(model, path.with_suffix(".liblinear"), "liblinear")
+        with contextlib.suppress(InputError):  # not every model fits into the format
+            exports.export(model, path.with_suffix(".liblinear"), "liblinear")

@@ -299,7 +299,7 @@ FORGERIES = [
     (lambda header: header["model"]["attributes"].update({"n_features_in_": 8}), "n_features_in_ .* is inconsistent with coef_"),
     (lambda header: header["model"].pop("attributes"), "the model has no attributes"),
     (lambda header: header["model"]["attributes"].pop("coef_"), "tensor 'coef_.indices' is not used by the model"),
-    (attribute("coef_", kind="array", shape=[2**40, 2**20]), "coef_ would take .* bytes, and 4,294,967,296 are left"),
+    (attribute("coef_", kind="array", shape=[2**40, 2**20]), "coef_ would take .* bytes, and 1,073,741,824 are left"),
     (attribute("coef_", kind="array", shape=[2**40, 2**40]), "coef_ has the invalid shape"),
     (attribute("coef_", kind="array", shape=[-5]), "coef_ has the invalid shape"),
     (attribute("coef_", kind="array", shape=[4]), "coef_: its indices are invalid for its shape"),

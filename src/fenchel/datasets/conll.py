@@ -28,7 +28,7 @@ def read_conll(
     Args:
         source: a path, or a file opened in binary mode.
         columns: the numbers of the columns to read, from 0, or negative from the last; by default all.
-        max_bytes: the bytes that a compressed file may expand to, by default the larger of 16 MiB and 50 times its size.
+        max_bytes: the bytes that a compressed file may expand to, by default the larger of 4 MiB and 30 times its size.
 
     >>> import io
     >>> words, chunks = read_conll(io.BytesIO(b"The DT B-NP\\ndog NN I-NP\\n\\nBarks VBZ B-VP\\n"), columns=[0, -1])

@@ -1,8 +1,9 @@
 """Bounds on what a compressed file may cost: one that expands too much is refused before it fills the memory.
 
 A plain file is as large as it looks, and every reader takes memory and time proportional to its text. A compressed file can be a
-thousand times smaller than its contents, so the contents may take at most the larger of ``always`` bytes and ``ratio`` times the size of
-the file. The user can allow more: with ``max_bytes``, or with the environment variable ``FENCHEL_MAX_BYTES``.
+thousand times smaller than its contents, so the contents may take at most the larger of ``always`` bytes and ``ratio`` times the bytes
+that they come from. A compressed text is held to that while it is unpacked, so that one made to exhaust the memory is refused at its
+beginning. The user can allow more: with ``max_bytes``, or with the environment variable ``FENCHEL_MAX_BYTES``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import stat
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -31,13 +31,13 @@ class Limit(NamedTuple):
 
 # The ratios are several times those of real data: at most 20 for the svmlight files of LIBSVM's page with xz, 10 for tagged text and RNA.
 # Tables of zeros and ones reach 100 with one per cent of ones; columns of few values in .parquet and .npz compress even better.
-# What any file may expand to keeps the memory of a file made to exhaust it below about a gigabyte: sentences and RNA records take up to
-# 50 times their text, numbers up to 16 times.
+# What any file may expand to keeps the memory of a file made to exhaust it below a gigabyte: sentences and RNA records take up to 64
+# times their text, numbers up to 16 times.
 LIMITS = {
     "svmlight": Limit(2**26, 100),
     "table": Limit(2**26, 200),
     "arrays": Limit(2**28, 200),
-    "conll": Limit(2**24, 50),
+    "conll": Limit(2**22, 30),
     "rna": Limit(2**22, 30),
 }
 
@@ -47,7 +47,7 @@ class Allowance:
 
     >>> Allowance("a.svm.gz", lambda: 1000, "svmlight").check(10**9)
     Traceback (most recent call last):
-    fenchel.core.errors.InputError: a.svm.gz holds 1,000 bytes and would expand to 1,000,000,000 or more, and 67,108,864 are allowed, ...
+    fenchel.core.errors.InputError: a.svm.gz would expand from 1,000 bytes to 1,000,000,000 or more, and 67,108,864 are allowed, ...
     """
 
     def __init__(self, name: str, stored: Callable[[], int], kind: str, max_bytes: int | None = None) -> None:
@@ -63,8 +63,8 @@ class Allowance:
         """Refuse the file if its contents take more than the allowed number of bytes."""
         if size > self.most():
             raise InputError(
-                f"{self.name} holds {self.stored():,} bytes and would expand to {size:,} or more, and {self.most():,} are allowed, "
-                "because files made to exhaust the memory expand like that: if you trust it, unpack it, or allow more with ",
+                f"{self.name} would expand from {self.stored():,} bytes to {size:,} or more, and {self.most():,} are allowed, because files "
+                "made to exhaust the memory expand like that: if you trust it, unpack it, or allow more with ",
                 Argument("max_bytes", ...),
                 f" or the environment variable {VARIABLE}.",
             )
@@ -90,7 +90,7 @@ def user_limit(max_bytes: Any, name: str = "max_bytes") -> int | None:
 
 
 class Counted(io.RawIOBase):
-    """A stream that counts the bytes read from it, for a pipe, whose size is unknown."""
+    """A stream that counts the bytes read from it."""
 
     def __init__(self, stream: Any) -> None:
         super().__init__()
@@ -125,18 +125,3 @@ class Bounded(Counted):
         """Close the file too."""
         self.stream.close()
         super().close()
-
-
-def stored_size(file: Any) -> int | None:
-    """The number of bytes of an open file, or None for a pipe."""
-    try:
-        status = os.fstat(file.fileno())
-        return status.st_size if stat.S_ISREG(status.st_mode) else None
-    except (AttributeError, OSError, ValueError):  # not a file of the operating system
-        pass
-    if not (hasattr(file, "seekable") and file.seekable()):
-        return None
-    place = file.tell()
-    size = file.seek(0, io.SEEK_END)
-    file.seek(place)
-    return int(size)

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from fenchel.core.atomic_files import replacing
 from fenchel.core.errors import InputError, InputTypeError
-from fenchel.datasets.decompression import Allowance, Bounded, Counted, stored_size
+from fenchel.datasets.decompression import Allowance, Bounded, Counted
 
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
@@ -53,11 +53,10 @@ def open_binary(source: str | os.PathLike[str] | IO[bytes], kind: str, max_bytes
             return
         if not start:  # a compressed file is never empty, even if its text is
             raise InputError(f"{name_of(source)}, line 1: the file is empty, which a {packing} file cannot be: get the file again.")
-        size = stored_size(file)
-        counted = Counted(file)
-        packed: Any = file if size is not None else io.BufferedReader(counted)
-        allowance = Allowance(name_of(source), lambda: counted.seen if size is None else size, kind, max_bytes)
-        yield stack.enter_context(io.BufferedReader(Bounded(OPENERS[packing](packed, "rb"), allowance), BUFFER)), file
+        packed = Counted(file)
+        allowance = Allowance(name_of(source), lambda: packed.seen, kind, max_bytes)
+        unpacked = Bounded(OPENERS[packing](io.BufferedReader(packed), "rb"), allowance)
+        yield stack.enter_context(io.BufferedReader(unpacked, BUFFER)), file
 
 
 def contents(path: Path, kind: str, max_bytes: int | None = None) -> io.BytesIO | None:

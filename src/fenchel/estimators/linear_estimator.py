@@ -24,6 +24,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from fenchel.core.errors import InputError
 from fenchel.core.threads import available_threads
+from fenchel.datasets import Encoding
 from fenchel.driver import Evaluation, solve
 from fenchel.estimators.certified import Certified
 from fenchel.estimators.repeated_rows import dense_if_smaller, distinct_rows
@@ -74,6 +75,11 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         for name in ("intercept_", "n_features_in_"):
             if getattr(self, name, None) is None:
                 raise InputError(f"{name} is missing")
+        encoding, base = getattr(self, "encoding_", None), getattr(self, "index_base_", None)
+        if encoding is not None and not (isinstance(encoding, Encoding) and len(encoding.feature_names) == coef.shape[-1]):
+            raise InputError("encoding_ is not an encoding with a feature for each weight")
+        if base is not None and not (type(base) is int and base in (0, 1)):
+            raise InputError("index_base_ is neither 0 nor 1")
 
     def _limits(self) -> dict[str, Any]:
         """solver, tol, max_passes and time_limit, from the estimator's parameters."""

@@ -91,9 +91,7 @@ def shape_conditions(model: Any, shape: tuple[int, ...]) -> dict[str, Callable[[
     conditions: dict[str, Callable[[Any], bool]] = {
         "classes_": lambda value: isinstance(value, np.ndarray) and value.shape == (max(rows, 2),),
         "intercept_": lambda value: np.ndim(value) <= 1 and np.size(value) in (1, rows),
-        "encoding_": lambda value: isinstance(value, Encoding) and len(value.feature_names) == columns,
         "feature_names_": lambda value: isinstance(value, np.ndarray) and value.shape == (columns,),
-        "index_base_": lambda value: type(value) is int and value in (0, 1),
         "model_": lambda value: len(shape) == 1 and getattr(value, "n", None) == columns,
     }
     if getattr(model, "encoding_", None) is None:  # an encoding turns one column into several

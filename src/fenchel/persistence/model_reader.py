@@ -101,7 +101,7 @@ class Reader:
         if size > self.memory:
             raise ModelFileError(
                 f"{where} would take {size:,} bytes, and {self.memory:,} are left of the limit: "
-                "if you trust the file, give load(..., memory=) or the environment variable FENCHEL_MAX_BYTES a larger limit."
+                "give load(..., memory=) or the environment variable FENCHEL_MAX_BYTES a larger limit if you trust the file."
             )
         self.memory -= size
 
