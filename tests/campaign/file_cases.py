@@ -132,7 +132,7 @@ def _truncate(rng: random.Random, contents: bytes, others: list[bytes]) -> bytes
 
 
 def _duplicate(rng: random.Random, contents: bytes, others: list[bytes]) -> bytes:
-    a, b, at = sorted([_place(rng, contents), _place(rng, contents)]) + [_place(rng, contents)]
+    a, b, at = [*sorted([_place(rng, contents), _place(rng, contents)]), _place(rng, contents)]
     return contents[:at] + contents[a:b] * rng.choice([1, 1, 2, 50]) + contents[at:]
 
 
@@ -177,9 +177,10 @@ def _npz(rng: random.Random) -> bytes:
 
 
 JUNK_ARRAYS = [
-    np.array(0), np.array(1.5), np.empty(0), np.empty((0, 3)), np.empty((10**9, 0)), np.empty((0, 10**9)), np.full(3, np.nan), np.array(["a", "b"]),
-    np.array([b"x", b"y"]), np.empty(10**6, dtype="U0"), np.array([1, 2, 3], dtype=np.uint64) * 2**62, np.array([-1, 5]), np.array([2**62, 2**62]),
-    np.array([1 + 2j, 3]), np.array(["2020-01-01"], dtype="M8[D]"), np.ones((2, 3, 4)), np.ones((2, 2), dtype=np.float16), np.ones(2, dtype=">f8"),
-    np.array([True, False]), np.zeros(2, dtype=[("a", "f8")]), np.ones((2, 3), order="F"), np.array([0, 1, 2], dtype=np.int8), np.ones(2, dtype="f4"),
-    np.array([3, 1, 2]), np.array([0.0, 1.0, 2.0]), np.array([1e300, 1e308]), np.longdouble([1.0, 2.0]),
+    np.array(0), np.array(1.5), np.empty(0), np.empty((0, 3)), np.empty((10**9, 0)), np.empty((0, 10**9)), np.full(3, np.nan),
+    np.array(["a", "b"]), np.array([b"x", b"y"]), np.empty(10**6, dtype="U0"), np.array([1, 2, 3], dtype=np.uint64) * 2**62,
+    np.array([-1, 5]), np.array([2**62, 2**62]), np.array([1 + 2j, 3]), np.array(["2020-01-01"], dtype="M8[D]"), np.ones((2, 3, 4)),
+    np.ones((2, 2), dtype=np.float16), np.ones(2, dtype=">f8"), np.array([True, False]), np.zeros(2, dtype=[("a", "f8")]),
+    np.ones((2, 3), order="F"), np.array([0, 1, 2], dtype=np.int8), np.ones(2, dtype="f4"), np.array([3, 1, 2]),
+    np.array([0.0, 1.0, 2.0]), np.array([1e300, 1e308]), np.longdouble([1.0, 2.0]),
 ]  # fmt: skip

@@ -106,13 +106,14 @@ def samples() -> dict[str, list[bytes]]:
 
 
 TOKENS = [
-    b"\n", b"\r", b"\r\n", b" ", b"\t", b"\v", b"\0", b"#", b":", b",", b";", b'"', b'""', b"'", b"-", b"+", b".", b"e", b"()", b"(", b")",
-    b"[", b"]", b">", b">a\n", b"nan", b"inf", b"-inf", b"1e999", b"-0", b"1e-400", b"0x1p3", b"1_0", b"99999999999999999999", b"-1",
-    b"9223372036854775807", b"9223372036854775808", b"4294967295", b"2147483648", b"4611686018427387904:1", b"1:1:1", b"0:1", b"qid:", b"qid:1",
-    b"qid:-99999999999999999999", b"1,2,3", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\xc3\x28", b"\xed\xa0\x80", "é".encode(), "\u2028".encode(),
-    "\u00a0".encode(), b"-DOCSTART-", b"PAR1", b"PK\x05\x06", b"PK\x01\x02", b"\x93NUMPY", b"\x1f\x8b", b"BZh9", b"\xfd7zXZ\x00", b"path=",
-    b"true", b"null", b"NA", b"2020-01-01", b"{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999,), }", b"\x7f\xff\xff\xff",
-    b"\xff\xff\xff\xff\xff\xff\xff\x7f", b"\x80\x80\x80\x80\x80\x01", b"1:0.1" + b"3" * 400, b"0" * 5000 + b"1", b"((((((((((", b"1 2 3 4 5",
+    b"\n", b"\r", b"\r\n", b" ", b"\t", b"\v", b"\0", b"#", b":", b",", b";", b'"', b'""', b"'", b"-", b"+", b".", b"e", b"()", b"(",
+    b")", b"[", b"]", b">", b">a\n", b"nan", b"inf", b"-inf", b"1e999", b"-0", b"1e-400", b"0x1p3", b"1_0", b"99999999999999999999",
+    b"-1", b"9223372036854775807", b"9223372036854775808", b"4294967295", b"2147483648", b"4611686018427387904:1", b"1:1:1", b"0:1",
+    b"qid:", b"qid:1", b"qid:-99999999999999999999", b"1,2,3", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\xc3\x28", b"\xed\xa0\x80",
+    "é".encode(), "\u2028".encode(), "\u00a0".encode(), b"-DOCSTART-", b"PAR1", b"PK\x05\x06", b"PK\x01\x02", b"\x93NUMPY", b"\x1f\x8b",
+    b"BZh9", b"\xfd7zXZ\x00", b"path=", b"true", b"null", b"NA", b"2020-01-01",
+    b"{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999,), }", b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff\xff\xff\xff\x7f",
+    b"\x80\x80\x80\x80\x80\x01", b"1:0.1" + b"3" * 400, b"0" * 5000 + b"1", b"((((((((((", b"1 2 3 4 5",
 ]  # fmt: skip
 
 # Texts that take much memory for their size, or much time, when they are repeated; by ending.

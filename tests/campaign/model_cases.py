@@ -145,18 +145,22 @@ def _change_value(rng: random.Random, header: Any) -> None:
 
 
 VALUES_OF_NAMES = [
-    "coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_", "encoding_", "calibration_", "index_base_", "model_", "columns_",
-    "loss", "kind", "class", "items", "shape", "width", "order", "whole", "parameters", "attributes", "verbose", "n_jobs", "feature_names_",
+    "coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_", "encoding_", "calibration_", "index_base_", "model_",
+    "columns_", "loss", "kind", "class", "items", "shape", "width", "order", "whole", "parameters", "attributes", "verbose", "n_jobs",
+    "feature_names_",
 ]  # fmt: skip
 JUNK = [
-    None, True, False, 0, 1, -1, 2, 3, 7, 2**31, 2**63, 10**30, 0.0, 0.5, -1.5, 1e308, "", "a", "abc", "logistic", "hinge", "csr_array", "softmax",
-    "sigmoid", "likelihood", "margin", "together", "w[0]", "w[", [], [0], [1, 2], [True, 3], [2**40, 2**20], [-1], {}, {"kind": "float", "value": "nan"},
-    {"kind": "float", "value": "inf"}, {"kind": "list", "items": []}, {"kind": "list", "items": [1, "a"]}, {"kind": "tuple", "items": [None]},
-    {"kind": "dict", "items": [["a", 1]]}, {"kind": "part", "class": "Hinge", "items": []}, {"kind": "part", "class": "L2", "items": ["x"]},
-    {"kind": "part", "class": "SmoothHinge", "items": [0]}, {"kind": "part", "class": "SmoothHinge", "items": [{"kind": "float", "value": "nan"}]},
-    {"kind": "part", "class": "Softmax", "items": []}, {"kind": "part", "class": "Quantile", "items": [7]}, {"kind": "array", "order": "C"},
-    {"kind": "part", "class": "Box", "items": [None, None, None]}, {"kind": "scalar"}, {"kind": "strings", "width": True},
-    {"kind": "strings", "width": 2**27}, {"kind": "array", "order": "F"}, {"kind": "array", "order": "C", "shape": [2**26]},
+    None, True, False, 0, 1, -1, 2, 3, 7, 2**31, 2**63, 10**30, 0.0, 0.5, -1.5, 1e308, "", "a", "abc", "logistic", "hinge", "csr_array",
+    "softmax", "sigmoid", "likelihood", "margin", "together", "w[0]", "w[", [], [0], [1, 2], [True, 3], [2**40, 2**20], [-1], {},
+    {"kind": "float", "value": "nan"}, {"kind": "float", "value": "inf"}, {"kind": "list", "items": []},
+    {"kind": "list", "items": [1, "a"]}, {"kind": "tuple", "items": [None]}, {"kind": "dict", "items": [["a", 1]]},
+    {"kind": "part", "class": "Hinge", "items": []}, {"kind": "part", "class": "L2", "items": ["x"]},
+    {"kind": "part", "class": "SmoothHinge", "items": [0]},
+    {"kind": "part", "class": "SmoothHinge", "items": [{"kind": "float", "value": "nan"}]},
+    {"kind": "part", "class": "Softmax", "items": []}, {"kind": "part", "class": "Quantile", "items": [7]},
+    {"kind": "array", "order": "C"}, {"kind": "part", "class": "Box", "items": [None, None, None]}, {"kind": "scalar"},
+    {"kind": "strings", "width": True}, {"kind": "strings", "width": 2**27}, {"kind": "array", "order": "F"},
+    {"kind": "array", "order": "C", "shape": [2**26]},
 ]  # fmt: skip
 
 
@@ -175,7 +179,7 @@ def _change_tensor(rng: random.Random, tensors: dict[str, np.ndarray]) -> None:
         shapes = (
             [tensor[:-1], np.concatenate([tensor, tensor]), tensor[None], tensor.ravel(), tensor[:0]] if tensor.ndim else [tensor[None]]
         )
-        shapes += [tensor.reshape(-1, 1), tensor.reshape(tensor.shape + (1,)), np.resize(tensor, (2, 3)), np.resize(tensor, 7)]
+        shapes += [tensor.reshape(-1, 1), tensor.reshape((*tensor.shape, 1)), np.resize(tensor, (2, 3)), np.resize(tensor, 7)]
         tensors[name] = rng.choice(shapes)
     else:
         changed = tensor.copy().reshape(-1)

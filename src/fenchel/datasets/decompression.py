@@ -63,8 +63,8 @@ class Allowance:
         """Refuse the file if its contents take more than the allowed number of bytes."""
         if size > self.most():
             raise InputError(
-                f"{self.name} would expand from {self.stored():,} bytes to {size:,} or more, and {self.most():,} are allowed, because files "
-                "made to exhaust the memory expand like that: if you trust it, unpack it, or allow more with ",
+                f"{self.name} would expand from {self.stored():,} bytes to {size:,} or more, and {self.most():,} are allowed, because "
+                "files made to exhaust the memory expand like that: if you trust it, unpack it, or allow more with ",
                 Argument("max_bytes", ...),
                 f" or the environment variable {VARIABLE}.",
             )
