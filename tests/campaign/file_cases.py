@@ -38,7 +38,8 @@ def case(seed: int, k: int) -> Case:
     rng = random.Random(f"{seed} {k}")
     draw = rng.random()
     if draw < 0.25:
-        return Case("model", "m.fenchel", model_cases.forged(rng), model_cases.use)
+        kind, contents = model_cases.forged(rng)
+        return Case(kind, "m.fenchel", contents, model_cases.use)
     if draw < 0.255:
         return _bomb(rng)
     if draw < 0.29:

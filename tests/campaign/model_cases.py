@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from safetensors import safe_open
-from safetensors.numpy import save
 
 import fenchel as fl
 from fenchel.core.errors import InputError
 from fenchel.datasets import Column, Encoding
 from fenchel.persistence import exports
 from fenchel.persistence.model_files import FORMAT, model_digest
+from fenchel.persistence.model_kinds import DTYPES
 
+NAMES = {code: name for name, code in DTYPES.items()}
 EARLIER = Path(__file__).parents[1] / "persistence" / "written_by_0_1"
 CLASSIFIERS = ("LinearClassifier", "LinearSVC", "LogisticRegression", "LogisticRegressionCV", "SGDClassifier")
 REGRESSORS = ("ElasticNet", "ElasticNetCV", "Lasso", "LassoCV", "LinearRegressor", "LinearSVR", "Ridge", "RidgeCV", "SGDRegressor")
@@ -89,15 +90,26 @@ def _contents(path: Path) -> Contents:
 
 
 def written(header: Any, tensors: dict[str, np.ndarray], text: str | None = None) -> bytes:
-    """A file with a correct checksum."""
+    """A file with a correct checksum; safetensors itself writes its header in a random order."""
     text = json.dumps(header) if text is None else text
     tensors = {name: np.ascontiguousarray(tensor) if tensor.ndim else tensor for name, tensor in tensors.items()}
-    return save(tensors, metadata={"format": FORMAT, "header": text, "sha256": model_digest(text, tensors)})
+    places: dict[str, Any] = {"__metadata__": {"format": FORMAT, "header": text, "sha256": model_digest(text, tensors)}}
+    end = 0
+    for name, tensor in tensors.items():
+        places[name] = {"dtype": NAMES[tensor.dtype.str], "shape": tensor.shape, "data_offsets": [end, end + tensor.nbytes]}
+        end += tensor.nbytes
+    head = json.dumps(places).encode()
+    return len(head).to_bytes(8, "little") + head + b"".join(tensor.tobytes() for tensor in tensors.values())
 
 
-def forged(rng: random.Random) -> bytes:
-    """A file with a few values, tensors or bytes changed."""
+def forged(rng: random.Random) -> tuple[str, bytes]:
+    """A file with a few values, tensors or bytes changed, and its kind."""
     header, tensors = rng.choice(seeds())
+    kind = "structured model" if header["model"]["class"] in fl.estimators.STRUCTURED else "model"
+    return kind, _forged(rng, header, tensors)
+
+
+def _forged(rng: random.Random, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> bytes:
     header, tensors = copy.deepcopy(header), dict(tensors)
     draw = rng.random()
     if draw < 0.1:
@@ -233,7 +245,8 @@ def _predict_rows(model: Any, path: Path) -> None:
     if qid:
         model.score(X, [0, 1, 1], **qid)
         return
-    model.score(X, predicted)
+    if predicted.dtype.kind != "f" or np.isfinite(predicted).all():  # finite weights can overflow
+        model.score(X, predicted)
     if width <= WIDEST:
         with contextlib.suppress(InputError):  # not every model fits into the format
             exports.export(model, path.with_suffix(".liblinear"), "liblinear")

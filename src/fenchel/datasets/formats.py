@@ -13,7 +13,7 @@ from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice, checked_whole
 from fenchel.datasets.data import Data
 from fenchel.datasets.npz import read_npz, write_npz
-from fenchel.datasets.svmlight.queries import has_queries
+from fenchel.datasets.svmlight.query_detection import has_queries
 from fenchel.datasets.svmlight.reader import read_parts
 from fenchel.datasets.svmlight.writer import write_svmlight
 from fenchel.datasets.tables.encoding import Encoding

@@ -6,6 +6,7 @@ anything is allocated, and a matrix with indices outside its shape is refused, b
 
 from __future__ import annotations
 
+import io
 import math
 import struct
 import tokenize
@@ -46,6 +47,8 @@ def read_npz(path: Path, dtype: Any, max_bytes: int | None = None) -> Data:
     for name, values in extra.items():
         if values is not None and values.shape != (X.shape[0],):
             raise InputError(f"{path} has {name} of shape {values.shape} for {X.shape[0]:,} rows: give one value per row.")
+        if values is not None and values.dtype.kind not in ("fiub" if name == "sample_weight" else "fiubU"):
+            raise InputError(f"{path} has {name} of type {values.dtype}: give numbers{'' if name == 'sample_weight' else ' or text'}.")
     names = arrays.get("feature_names")
     if names is not None and names.shape != (X.shape[1],):
         raise InputError(f"{path} has feature_names of shape {names.shape} for {X.shape[1]:,} features: give one name per feature.")
@@ -90,7 +93,7 @@ def _matrix(path: Path, arrays: dict[str, np.ndarray]) -> Any:
         raise InputError(f"{path} has neither X nor all of {', '.join(SPARSE)}: {', '.join(absent)} is missing.")
     shape = arrays["shape"]
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any():
-        raise InputError(f"{path} has the shape {shape.tolist()}: give two whole numbers that are not negative.")
+        raise InputError(f"{path} has the shape {str(shape.tolist())[:LONGEST_LIST]}: give two whole numbers that are not negative.")
     if arrays.get("format") is not None and arrays["format"].item() not in (b"csr", "csr"):
         raise InputError(f"{path} holds a sparse matrix that is not CSR: save X.tocsr().")
     try:
@@ -110,4 +113,9 @@ def write_npz(file: Any, data: Data) -> None:
         parts |= {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape, dtype=np.int64)}
     else:
         parts["X"] = np.asarray(data.X)
-    np.savez_compressed(file, **{name: part for name, part in parts.items() if part is not None})
+    held = {name: part for name, part in parts.items() if part is not None}
+    if isinstance(file, io.BufferedIOBase) and not isinstance(file, io.BufferedWriter):  # compressed once more, and then not seekable
+        np.savez_compressed(whole := io.BytesIO(), **held)
+        file.write(whole.getbuffer())
+    else:
+        np.savez_compressed(file, **held)

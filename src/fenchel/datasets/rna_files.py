@@ -18,11 +18,14 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from fenchel.core.errors import Argument, InputError
+from fenchel.core.messages import shortened
 from fenchel.datasets.rna_lines import check_size, every_line, full_lines
 from fenchel.datasets.rna_notation import checked_partners, dot_bracket, partners_of, without_crossing
 from fenchel.datasets.text_files import DAMAGE, MAGIC, gist, name_of, open_binary, writing
 
-UNREADABLE = (*DAMAGE, tarfile.TarError)
+UNREADABLE = (*DAMAGE, tarfile.TarError, OverflowError, ValueError)  # the last two for numbers in headers of tar archives
+LONGEST_HEADER = 1 << 13  # bytes of an extended header, which holds names; some versions of Python take time quadratic in it
+EXTENDED = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
 MARKS = ".([{<"  # characters that a structure may begin with
 KNOTS = re.compile(r"[\[\]{}<>A-Za-z]")
 BASE = re.compile(r"([0-9]{1,9})\s+(\S)\s+([0-9]{1,9})")
@@ -79,7 +82,7 @@ def _fasta(lines: Iterable[tuple[int, str]], place: str) -> list[RnaRecord]:
 
 def _check_filled(made: list[RnaRecord], place: str) -> None:
     if made and not made[-1].sequence:
-        raise InputError(f"{place}: {made[-1].name} has no sequence: add it or remove the record.")
+        raise InputError(f"{place}: {shortened(made[-1].name)} has no sequence: add it or remove the record.")
 
 
 def _joined(lines: Iterable[tuple[int, str]], place: str) -> str:
@@ -193,18 +196,32 @@ def _read_one(path: Path, drop_crossing: bool, max_bytes: int | None) -> RnaReco
         return _record(_stem(path.name) or path.name, every_line(file, os.fspath(path)), os.fspath(path), drop_crossing)
 
 
+class Member(tarfile.TarInfo):
+    """A member of a tar archive, whose extended header is not too long."""
+
+    @classmethod
+    def frombuf(cls, buf: Any, encoding: Any, errors: str) -> Member:
+        """The member that a header describes."""
+        found = super().frombuf(buf, encoding, errors)
+        if found.type in EXTENDED and found.size > LONGEST_HEADER:
+            raise tarfile.ReadError(f"a header of {found.size:,} bytes")
+        return found
+
+
 def _members(path: Path, drop_crossing: bool, max_bytes: int | None) -> Iterator[RnaRecord]:
     """The .bpseq members of a tar archive; links, devices, sparse files and other members that are not ordinary files are skipped."""
     found = 0
     with open_binary(path, "rna", max_bytes) as (file, _):
         try:
-            with tarfile.open(fileobj=file, mode="r|") as archive:
+            with tarfile.open(fileobj=file, mode="r|", tarinfo=Member) as archive:
                 for member in archive:
                     name, place = _stem(member.name), f"{path}, {member.name}"
                     if member.isreg() and not member.issparse() and name is not None:
                         found += 1
                         content = archive.extractfile(member)
                         yield _record(name, every_line(content, place), place, drop_crossing)
+        except InputError:
+            raise
         except UNREADABLE as error:
             raise InputError(f"{path} is damaged or not a tar archive ({gist(error)}): get the file again.") from None
     if not found:

@@ -25,6 +25,7 @@ CHUNK = 1 << 21  # bytes of text parsed together, so that they and their numbers
 FIRST_CHUNK = 1 << 16  # smaller, because most files are small
 LONGEST_LINE = 1 << 28
 BUFFER = 1 << 18
+LONGEST_REASON = 300  # characters of the message of a library that an error quotes
 
 
 @contextlib.contextmanager
@@ -179,8 +180,8 @@ class Lines:
 
 
 def gist(error: BaseException) -> str:
-    """The first line of an error's message."""
-    return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+    """The beginning of the first line of an error's message."""
+    return str(error).splitlines()[0][:LONGEST_REASON].rstrip(".") if str(error) else type(error).__name__
 
 
 @contextlib.contextmanager

@@ -35,6 +35,9 @@ class Classifier(ClassifierMixin, LinearEstimator):
         super()._check_loaded()
         if not isinstance(getattr(self, "classes_", None), np.ndarray):
             raise InputError("classes_ is not an array")
+        check_classification_targets(self.classes_)
+        if len(set(self.classes_.tolist())) < len(self.classes_):
+            raise InputError("classes_ names a class twice")
         self._is_joint(len(self.classes_))  # raises an InputError for unusable parameters
 
     @with_callbacks

@@ -80,6 +80,8 @@ class LinearEstimator(CallbackSupportMixin, Certified):
             raise InputError("encoding_ is not an encoding with a feature for each weight")
         if base is not None and not (type(base) is int and base in (0, 1)):
             raise InputError("index_base_ is neither 0 nor 1")
+        if not (isinstance(self.n_features_in_, int | np.integer) and self.n_features_in_ == coef.shape[-1]):
+            raise InputError("n_features_in_ is not the number of weights")
 
     def _limits(self) -> dict[str, Any]:
         """solver, tol, max_passes and time_limit, from the estimator's parameters."""
