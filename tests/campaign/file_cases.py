@@ -18,7 +18,8 @@ from tests.campaign import model_cases
 from tests.campaign.file_samples import BOMBS, PACKERS, TOKENS, npz_arrays, samples
 
 BOMB_ALLOWED = 1 << 21  # bytes that the readers may expand bombs to
-SLACK = 1 << 28  # bytes that any case may take: buffers of threads and of Arrow, and files may always expand a little
+SLACK = 1 << 28  # bytes that any case may take, since files may always expand a little
+BOMB_SLACK = 1 << 26  # bytes that any bomb may take, for the buffers of threads and of Arrow
 MULTIPLES = {".conll": 64, ".fa": 64, ".dbn": 64, ".bpseq": 64, ".tar": 64}  # the memory of a bomb relative to its text; others: 32
 NUMBER = re.compile(rb"\d+")
 
@@ -72,7 +73,7 @@ def _bomb(rng: random.Random) -> Case:
     contents = start + text * (rng.choice([BOMB_ALLOWED // 2, 8 * BOMB_ALLOWED]) // len(text))
     packing = rng.choice([".gz", ".bz2", ".xz"])
     options: dict[str, Any] = {"max_bytes": BOMB_ALLOWED}
-    memory = SLACK + MULTIPLES.get(ending, 32) * BOMB_ALLOWED
+    memory = BOMB_SLACK + MULTIPLES.get(ending, 32) * BOMB_ALLOWED
     return Case("bomb" + ending, f"a{ending}{packing}", PACKERS[packing](contents), _reader(rng, ending, options), memory)
 
 

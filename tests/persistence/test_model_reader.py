@@ -64,6 +64,8 @@ def linear(**changes):
         ({"intercept_": None}, "intercept_ is missing"),
         ({"n_features_in_": None}, "n_features_in_ is missing"),
         ({"classes_": None}, "classes_ is not an array"),
+        ({"classes_": np.eye(2)}, "classes_ is not an array"),
+        ({"classes_": np.array([1, 1])}, "classes_ names a class twice"),
         ({"index_base_": 2}, "index_base_ is neither 0 nor 1"),
         ({"encoding_": Multiclass(classes=("a", "b"), features=1)}, "encoding_ is not an encoding"),
     ],

@@ -29,7 +29,7 @@ class Limit(NamedTuple):
     ratio: int
 
 
-# The ratios are several times those of real data: at most 20 for the svmlight files of LIBSVM's page with xz, 10 for tagged text and RNA.
+# The ratios are at least twice those of real data: at most 40 for the svmlight files of LIBSVM's page with xz, 10 for tagged text and RNA.
 # Tables of zeros and ones reach 100 with one per cent of ones; columns of few values in .parquet and .npz compress even better.
 # What any file may expand to keeps the memory of a file made to exhaust it below a gigabyte: sentences and RNA records take up to 64
 # times their text, numbers up to 16 times.

@@ -33,8 +33,9 @@ class Classifier(ClassifierMixin, LinearEstimator):
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
-        if not isinstance(getattr(self, "classes_", None), np.ndarray):
-            raise InputError("classes_ is not an array")
+        classes: Any = getattr(self, "classes_", None)
+        if not isinstance(classes, np.ndarray) or classes.ndim != 1:
+            raise InputError("classes_ is not an array of classes")
         check_classification_targets(self.classes_)
         if len(set(self.classes_.tolist())) < len(self.classes_):
             raise InputError("classes_ names a class twice")
