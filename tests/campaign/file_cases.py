@@ -18,7 +18,8 @@ from tests.campaign import model_cases
 from tests.campaign.file_samples import BOMBS, PACKERS, TOKENS, npz_arrays, samples
 
 BOMB_ALLOWED = 1 << 21  # bytes that the readers may expand bombs to
-SLACK = 1 << 28  # bytes that any case may take, since files may always expand a little
+SLACK = 1 << 28  # bytes that any plain file may take
+COMPRESSED = 1 << 30  # bytes that a compressed file may take: 16 times the 64 MiB that any file may expand to
 BOMB_SLACK = 1 << 26  # bytes that any bomb may take, for the buffers of threads and of Arrow
 MULTIPLES = {".conll": 64, ".fa": 64, ".dbn": 64, ".bpseq": 64, ".tar": 64}  # the memory of a bomb relative to its text; others: 32
 NUMBER = re.compile(rb"\d+")
@@ -52,7 +53,7 @@ def case(seed: int, k: int) -> Case:
     if packing and rng.random() < 0.5:
         contents = mutated(rng, contents, [PACKERS[packing](rng.choice(samples()[ending]))])
     shown = packing if rng.random() < 0.8 else rng.choice(list(PACKERS))
-    return Case(ending + packing, f"a{ending}{shown}", contents, _reader(rng, ending))
+    return Case(ending + packing, f"a{ending}{shown}", contents, _reader(rng, ending), COMPRESSED if packing else SLACK)
 
 
 def _encoding() -> bytes:
