@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fenchel.core.errors import InputError
+from fenchel.core.messages import shortened
 from fenchel.datasets.data import Data
 from fenchel.datasets.decompression import Allowance
 from fenchel.datasets.text_files import DAMAGE, contents, gist
@@ -63,7 +64,7 @@ def _arrays(path: Path, max_bytes: int | None) -> dict[str, np.ndarray]:
     with zipfile.ZipFile(path if unpacked is None else unpacked) as archive:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         if len(members) < len(archive.infolist()) or not set(members) <= MEMBERS:
-            held = ", ".join(sorted(members))[:LONGEST_LIST]
+            held = ", ".join(map(shortened, sorted(members)))[:LONGEST_LIST]
             raise InputError(f"{path} holds {held}: only {', '.join(sorted(MEMBERS))} are allowed, each once.")
         allowance = Allowance(str(path), lambda: path.stat().st_size, "arrays", max_bytes)
         allowance.check(sum(info.file_size for info in members.values()))
