@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -106,3 +108,20 @@ def test_unknown_endings_are_refused_for_writing(tmp_path):
     for name in ("a.svm", "a.dat", "a", "a.TXT", "a.libsvm.gz"):
         fl.datasets.write(tmp_path / name, data)
         assert dense(fl.datasets.read(tmp_path / name).X).tolist() == dense(fl.datasets.read(tmp_path / "a.xyz").X).tolist()
+
+
+@pytest.mark.parametrize("name", ["a.svm", "a.svm.gz", "a.txt", "queries"])
+def test_query_ids_are_found_in_compressed_text_whatever_its_name(tmp_path, name):
+    text = b"# LETOR\n\n  # more\n" + b"#\n" * 70_000 + b"2 qid:3 1:0.5\n0 qid:4 2:1 # qid:5\n"
+    (tmp_path / name).write_bytes(gzip.compress(text))
+    assert fl.datasets.read(tmp_path / name).qid.tolist() == [3, 4]
+    (tmp_path / name).write_bytes(gzip.compress(b"2 1:0.5 # qid:3\n0 qid:4 2:1\n"))
+    assert fl.datasets.read(tmp_path / name).qid is None
+
+
+@pytest.mark.parametrize("ending", [".npz", ".parquet"])
+def test_compressed_npz_and_parquet_files_are_read(tmp_path, ending):
+    data = fl.datasets.Data(np.eye(2), np.array([1.0, -1.0]))
+    for packing in ("", ".gz", ".xz"):
+        fl.datasets.write(tmp_path / f"a{ending}{packing}", data)
+        assert fl.datasets.read(tmp_path / f"a{ending}{packing}").X.tolist() == [[1.0, 0.0], [0.0, 1.0]]

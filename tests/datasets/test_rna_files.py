@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fenchel.datasets import RnaRecord, make_rna, read_bpseq, read_dbn, read_rna, write_dbn
+from fenchel.datasets.decompression import LIMITS, Limit
 
 DATA = Path(os.environ.get("FENCHEL_DATA", ""), "structured")
 
@@ -150,19 +151,19 @@ def test_files_that_are_not_archives_or_contain_no_bpseq_are_refused(tmp_path):
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("fenchel.datasets.rna_lines.ALWAYS_ALLOWED", 10_000)
+    monkeypatch.setitem(LIMITS, "rna", Limit(10_000, 30))
     for members in ({"a.txt": bytes(100_000)}, {f"{k}.txt": b"" for k in range(200)}):  # headers alone take memory too
-        with pytest.raises(ValueError, match="unpacks to more than"):
+        with pytest.raises(ValueError, match="would expand"):
             read_bpseq(pack(tmp_path / "bomb.tar.xz", members, "w:xz"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", [b">a\nAC\n", b">a\n" + b"\n" * 500, b">a\nA\n.\n"])
 def test_small_files_that_unpack_to_too_much_are_refused_with_little_memory(tmp_path, text, monkeypatch):
-    monkeypatch.setattr("fenchel.datasets.rna_lines.ALWAYS_ALLOWED", 1 << 19)  # an eighth of its value, because tracing memory is slow
+    monkeypatch.setitem(LIMITS, "rna", Limit(1 << 19, 30))  # an eighth of its value, because tracing memory is slow
     (tmp_path / "bomb.fa.gz").write_bytes(gzip.compress(text * (1 + (1 << 21) // len(text))))
     tracemalloc.start()
-    with pytest.raises(ValueError, match=r"bomb.fa.gz.*(unpacks to more than|has no sequence)"):
+    with pytest.raises(ValueError, match=r"bomb.fa.gz.*(would expand|has no sequence)"):
         read_rna(tmp_path / "bomb.fa.gz")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -299,7 +299,7 @@ FORGERIES = [
     (lambda header: header["model"]["attributes"].update({"n_features_in_": 8}), "n_features_in_ .* is inconsistent with coef_"),
     (lambda header: header["model"].pop("attributes"), "the model has no attributes"),
     (lambda header: header["model"]["attributes"].pop("coef_"), "tensor 'coef_.indices' is not used by the model"),
-    (attribute("coef_", kind="array", shape=[2**40, 2**20]), "coef_ would take .* bytes, and 4,294,967,296 are left"),
+    (attribute("coef_", kind="array", shape=[2**40, 2**20]), "coef_ would take .* bytes, and 1,073,741,824 are left"),
     (attribute("coef_", kind="array", shape=[2**40, 2**40]), "coef_ has the invalid shape"),
     (attribute("coef_", kind="array", shape=[-5]), "coef_ has the invalid shape"),
     (attribute("coef_", kind="array", shape=[4]), "coef_: its indices are invalid for its shape"),
@@ -518,3 +518,34 @@ def test_a_round_trip_restores_a_model_with_bounds(tmp_path, penalty):
     again = fl.load(tmp_path / "box.fenchel")
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     np.testing.assert_array_equal(again.fit(X, X[:, 0] > 0).coef_, model.coef_)
+
+
+def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path):
+    """A limit on the size of files stands for the full disk."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(OSError, match=r"big.fenchel could not be written \(.*\): free some space"):
+            fl.save(fitted(coef_=np.arange(1.0, 1000.0)), tmp_path / "big.fenchel")
+        with pytest.raises(OSError, match=r"File too large.*big.svm"):
+            fl.datasets.write(tmp_path / "big.svm", fl.datasets.Data(np.ones((500, 2)), np.ones(500)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("width", [True, 1.0, -1, "3"])
+def test_forged_widths_of_strings_are_refused(file, width):
+    fl.save(small(), file)
+    forge(file, attribute("classes_", kind="strings", width=width))
+    with pytest.raises(fl.ModelFileError, match="not a valid width of strings"):
+        fl.load(file)
+
+
+def test_the_memory_limit_can_be_an_environment_variable(file, monkeypatch):
+    fl.save(fitted(coef_=np.zeros(10_000), n_features_in_=10_000), file)
+    monkeypatch.setenv("FENCHEL_MAX_BYTES", "10k")
+    with pytest.raises(fl.ModelFileError, match=r"coef_ would take 80,000 bytes.*FENCHEL_MAX_BYTES"):
+        fl.load(file)
+    assert len(fl.load(file, memory=80_000).coef_) == 10_000

@@ -6,15 +6,12 @@ Columns are separated by spaces or tabs; any other blank, such as a no-break spa
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import IO, Any
 
 from fenchel.core.errors import Argument, InputError
-from fenchel.datasets.decompression import Bounded
-from fenchel.datasets.text_files import DAMAGE, name_of, open_binary, writing
+from fenchel.datasets.text_files import DAMAGE, gist, name_of, open_binary, writing
 
 LONGEST_LINE = 1 << 16  # bytes
 DOCUMENT = "-DOCSTART-"
@@ -23,13 +20,17 @@ BLANKS = frozenset(" \t\r\n")
 Column = list[list[str]]
 
 
-def read_conll(source: str | os.PathLike[str] | IO[bytes], columns: Sequence[int] | None = None) -> tuple[Column, ...]:
+def read_conll(
+    source: str | os.PathLike[str] | IO[bytes], columns: Sequence[int] | None = None, *, max_bytes: int | None = None
+) -> tuple[Column, ...]:
     """The columns of a file, each a list of sentences of strings; plain or compressed with gz, bz2 or xz.
 
     Args:
         source: a path, or a file opened in binary mode.
         columns: the numbers of the columns to read, from 0, or negative from the last; by default all.
+        max_bytes: the bytes that a compressed file may expand to, by default the larger of 4 MiB and 30 times its size.
 
+    >>> import io
     >>> words, chunks = read_conll(io.BytesIO(b"The DT B-NP\\ndog NN I-NP\\n\\nBarks VBZ B-VP\\n"), columns=[0, -1])
     >>> words, chunks
     ([['The', 'dog'], ['Barks']], [['B-NP', 'I-NP'], ['B-VP']])
@@ -39,7 +40,7 @@ def read_conll(source: str | os.PathLike[str] | IO[bytes], columns: Sequence[int
     made: list[Column] = []
     sentence: list[list[str]] = []
     known: dict[str, str] = {}  # repeated words share one string
-    for number, fields in _lines(source, name):
+    for number, fields in _lines(source, name, max_bytes):
         if fields and not width:
             width = len(fields)
             wanted = _checked(columns, width, name)
@@ -65,13 +66,11 @@ def _append_sentence(sentence: list[list[str]], made: list[Column]) -> None:
         column.append(list(words))
 
 
-def _lines(source: Any, name: str) -> Iterator[tuple[int, list[str]]]:
+def _lines(source: Any, name: str, max_bytes: int | None) -> Iterator[tuple[int, list[str]]]:
     """Numbered lines, split into cells; the line after a sentence has none."""
-    with open_binary(source) as (file, raw):
-        bounded = isinstance(source, str | os.PathLike) and file is not raw
-        lines = io.BufferedReader(Bounded(file, Path(source))) if bounded else file
+    with open_binary(source, "conll", max_bytes) as (file, _):
         number = 0
-        while line := _next_line(lines, name, number + 1):
+        while line := _next_line(file, name, number + 1):
             number += 1
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -88,8 +87,7 @@ def _next_line(lines: Any, name: str, number: int) -> bytes:
     try:
         line = lines.readline(LONGEST_LINE + 1)
     except DAMAGE as error:
-        gist = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
-        raise InputError(f"{name}, line {number}: the file is damaged or cut short ({gist}): get it again.") from None
+        raise InputError(f"{name}, line {number}: the file is damaged or cut short ({gist(error)}): get it again.") from None
     if len(line) > LONGEST_LINE:
         raise InputError(f"{name}, line {number}: the line is longer than {LONGEST_LINE:,} bytes: check that the file is text in columns.")
     return line

@@ -2,7 +2,7 @@
 
 A .dbn file has three lines per record: ">name", the sequence and the structure. A .bpseq file is one record, with a line
 "position base partner" for each base; positions count from 1, and partner 0 means unpaired. Other lines before the first base are a
-heading. Errors name the file and the line. Files are read line by line, and one that expands too much is refused.
+heading. Errors name the file and the line. Files are read line by line, and a compressed one that expands too much is refused.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from fenchel.core.errors import Argument, InputError
-from fenchel.datasets.rna_lines import Archive, check_size, every_line, full_lines
+from fenchel.core.messages import shortened
+from fenchel.datasets.rna_lines import check_size, every_line, full_lines
 from fenchel.datasets.rna_notation import checked_partners, dot_bracket, partners_of, without_crossing
-from fenchel.datasets.text_files import DAMAGE, MAGIC, name_of, open_binary, writing
+from fenchel.datasets.text_files import DAMAGE, MAGIC, gist, name_of, open_binary, writing
 
-UNREADABLE = (*DAMAGE, tarfile.TarError)
+UNREADABLE = (*DAMAGE, tarfile.TarError, OverflowError, ValueError)  # the last two for numbers in headers of tar archives
+LONGEST_HEADER = 1 << 13  # bytes of an extended header, which holds names; some versions of Python take time quadratic in it
+EXTENDED = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
 MARKS = ".([{<"  # characters that a structure may begin with
 KNOTS = re.compile(r"[\[\]{}<>A-Za-z]")
 BASE = re.compile(r"([0-9]{1,9})\s+(\S)\s+([0-9]{1,9})")
@@ -36,10 +39,11 @@ class RnaRecord(NamedTuple):
     structure: str
 
 
-def read_rna(path: str | os.PathLike[str], *, drop_crossing: bool = False) -> list[RnaRecord]:
+def read_rna(path: str | os.PathLike[str], *, drop_crossing: bool = False, max_bytes: int | None = None) -> list[RnaRecord]:
     """Read RNA from a .bpseq file, a folder or tar archive of them, a dot-bracket file, or a FASTA file, whose structures are empty.
 
-    Pseudoknots are refused; with ``drop_crossing`` their pairs are left out as in :func:`read_dbn` and :func:`read_bpseq`.
+    Pseudoknots are refused; with ``drop_crossing`` their pairs are left out as in :func:`read_dbn` and :func:`read_bpseq`. A compressed
+    file may expand to ``max_bytes``, by default to the larger of 4 MiB and 30 times its size.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -49,9 +53,9 @@ def read_rna(path: str | os.PathLike[str], *, drop_crossing: bool = False) -> li
     """
     place, name = Path(path), os.fspath(path)
     if place.is_dir() or is_tar(place) or _stem(place.name) is not None:
-        return read_bpseq(place, drop_crossing=drop_crossing)
-    with open_binary(place) as (file, raw):
-        lines = full_lines(file, raw, name)
+        return read_bpseq(place, drop_crossing=drop_crossing, max_bytes=max_bytes)
+    with open_binary(place, "rna", max_bytes) as (file, _):
+        lines = full_lines(file, name)
         first = list(itertools.islice(lines, 3))
         every = itertools.chain(first, lines)
         marked = len(first) == 3 and first[2][1][0] in MARKS
@@ -78,7 +82,7 @@ def _fasta(lines: Iterable[tuple[int, str]], place: str) -> list[RnaRecord]:
 
 def _check_filled(made: list[RnaRecord], place: str) -> None:
     if made and not made[-1].sequence:
-        raise InputError(f"{place}: {made[-1].name} has no sequence: add it or remove the record.")
+        raise InputError(f"{place}: {shortened(made[-1].name)} has no sequence: add it or remove the record.")
 
 
 def _joined(lines: Iterable[tuple[int, str]], place: str) -> str:
@@ -97,7 +101,7 @@ def is_tar(path: Path) -> bool:
     return ".tar" in path.suffixes or path.suffix in (".tgz", ".txz")
 
 
-def read_dbn(path: str | os.PathLike[str] | IO[bytes], *, drop_crossing: bool = False) -> list[RnaRecord]:
+def read_dbn(path: str | os.PathLike[str] | IO[bytes], *, drop_crossing: bool = False, max_bytes: int | None = None) -> list[RnaRecord]:
     """The records of a dot-bracket file, which may be compressed (.gz, .bz2, .xz).
 
     Brackets other than round ones, and letters, mark pairs of pseudoknots and are refused; ``drop_crossing`` leaves these pairs out.
@@ -107,8 +111,8 @@ def read_dbn(path: str | os.PathLike[str] | IO[bytes], *, drop_crossing: bool = 
     [RnaRecord(name='hairpin', sequence='GGGAAACCC', structure='(((...)))')]
     """
     place = name_of(path)
-    with open_binary(path) as (file, raw):
-        return list(_dot_brackets(full_lines(file, raw, place), place, drop_crossing))
+    with open_binary(path, "rna", max_bytes) as (file, _):
+        return list(_dot_brackets(full_lines(file, place), place, drop_crossing))
 
 
 def _dot_brackets(lines: Iterator[tuple[int, str]], place: str, drop_crossing: bool) -> Iterator[RnaRecord]:
@@ -155,7 +159,7 @@ def write_dbn(path: str | os.PathLike[str], records: Iterable[RnaRecord | tuple[
             file.write(f">{name}\n{sequence}\n{structure}\n".encode())
 
 
-def read_bpseq(path: str | os.PathLike[str], *, drop_crossing: bool = False) -> list[RnaRecord]:
+def read_bpseq(path: str | os.PathLike[str], *, drop_crossing: bool = False, max_bytes: int | None = None) -> list[RnaRecord]:
     """The records of a .bpseq file, or of all .bpseq files in a folder or a tar archive, in the order of their names.
 
     Each record is named after its file. Files and archives may be compressed (.gz, .bz2, .xz); an archive is read without unpacking it
@@ -173,10 +177,10 @@ def read_bpseq(path: str | os.PathLike[str], *, drop_crossing: bool = False) -> 
         files = sorted(file for file in path.iterdir() if _stem(file.name) is not None and file.is_file())
         if not files:
             raise FileNotFoundError(f"{path} has no .bpseq files: check the path.")
-        return [_read_one(file, drop_crossing) for file in files]
+        return [_read_one(file, drop_crossing, max_bytes) for file in files]
     if is_tar(path):
-        return sorted(_members(path, drop_crossing))
-    return [_read_one(path, drop_crossing)]
+        return sorted(_members(path, drop_crossing, max_bytes))
+    return [_read_one(path, drop_crossing, max_bytes)]
 
 
 def _stem(name: str) -> str | None:
@@ -187,25 +191,39 @@ def _stem(name: str) -> str | None:
     return base.removesuffix(".bpseq") if base.endswith(".bpseq") else None
 
 
-def _read_one(path: Path, drop_crossing: bool) -> RnaRecord:
-    with open_binary(path) as (file, raw):
-        return _record(_stem(path.name) or path.name, every_line(file, raw, os.fspath(path)), os.fspath(path), drop_crossing)
+def _read_one(path: Path, drop_crossing: bool, max_bytes: int | None) -> RnaRecord:
+    with open_binary(path, "rna", max_bytes) as (file, _):
+        return _record(_stem(path.name) or path.name, every_line(file, os.fspath(path)), os.fspath(path), drop_crossing)
 
 
-def _members(path: Path, drop_crossing: bool) -> Iterator[RnaRecord]:
-    """The .bpseq members of a tar archive; links, devices and other members that are not ordinary files are skipped."""
+class Member(tarfile.TarInfo):
+    """A member of a tar archive, whose extended header is not too long."""
+
+    @classmethod
+    def frombuf(cls, buf: Any, encoding: Any, errors: str) -> Member:
+        """The member that a header describes."""
+        found = super().frombuf(buf, encoding, errors)
+        if found.type in EXTENDED and found.size > LONGEST_HEADER:
+            raise tarfile.ReadError(f"a header of {found.size:,} bytes")
+        return found
+
+
+def _members(path: Path, drop_crossing: bool, max_bytes: int | None) -> Iterator[RnaRecord]:
+    """The .bpseq members of a tar archive; links, devices, sparse files and other members that are not ordinary files are skipped."""
     found = 0
-    with open_binary(path) as (file, raw):
+    with open_binary(path, "rna", max_bytes) as (file, _):
         try:
-            with tarfile.open(fileobj=Archive(file, raw, path), mode="r|") as archive:
+            with tarfile.open(fileobj=file, mode="r|", tarinfo=Member) as archive:
                 for member in archive:
                     name, place = _stem(member.name), f"{path}, {member.name}"
-                    if member.isreg() and name is not None:
+                    if member.isreg() and not member.issparse() and name is not None:
                         found += 1
                         content = archive.extractfile(member)
-                        yield _record(name, every_line(content, content, place), place, drop_crossing)
+                        yield _record(name, every_line(content, place), place, drop_crossing)
+        except InputError:
+            raise
         except UNREADABLE as error:
-            raise InputError(f"{path} is damaged or not a tar archive ({error}): get the file again.") from None
+            raise InputError(f"{path} is damaged or not a tar archive ({gist(error)}): get the file again.") from None
     if not found:
         raise InputError(f"{path} has no .bpseq files: check the path.")
 

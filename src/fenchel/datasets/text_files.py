@@ -16,20 +16,25 @@ from typing import IO, Any
 
 from fenchel.core.atomic_files import replacing
 from fenchel.core.errors import InputError, InputTypeError
+from fenchel.datasets.decompression import Allowance, Bounded, Counted
 
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
-DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
+DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, MemoryError)  # a damaged .xz may ask for a dictionary of gigabytes
 CHUNK = 1 << 21  # bytes of text parsed together, so that they and their numbers fit into the processor's cache
 FIRST_CHUNK = 1 << 16  # smaller, because most files are small
 LONGEST_LINE = 1 << 28
+BUFFER = 1 << 18
+LONGEST_REASON = 300  # characters of the message of a library that an error quotes
 
 
 @contextlib.contextmanager
-def open_binary(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[tuple[Any, Any]]:
+def open_binary(source: str | os.PathLike[str] | IO[bytes], kind: str, max_bytes: int | None = None) -> Iterator[tuple[Any, Any]]:
     """Open a file, decompressed according to its first bytes or else its ending; yields that file and the underlying raw file.
 
-    >>> with open_binary(io.BytesIO(gzip.compress(b"+1 1:2"))) as (file, raw):
+    A compressed file may expand to ``max_bytes``, by default to the limit of its ``kind`` in ``decompression.LIMITS``.
+
+    >>> with open_binary(io.BytesIO(gzip.compress(b"+1 1:2")), "svmlight") as (file, raw):
     ...     file.read(), file is raw
     (b'+1 1:2', False)
     """
@@ -43,11 +48,22 @@ def open_binary(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[tuple[An
         else:
             file, suffix = _checked(source), ""
         start = _first_bytes(file)
-        kind = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), suffix)
-        compressed = kind in OPENERS
-        if compressed and not start:  # a compressed file is never empty, even if its text is
-            raise InputError(f"{name_of(source)}, line 1: the file is empty, which a {kind} file cannot be: get the file again.")
-        yield (stack.enter_context(OPENERS[kind](file, "rb")) if compressed else file), file
+        packing = next((packing for magic, packing in MAGIC.items() if start.startswith(magic)), suffix)
+        if packing not in OPENERS:
+            yield file, file
+            return
+        if not start:  # a compressed file is never empty, even if its text is
+            raise InputError(f"{name_of(source)}, line 1: the file is empty, which a {packing} file cannot be: get the file again.")
+        packed = Counted(file)
+        allowance = Allowance(name_of(source), lambda: packed.seen, kind, max_bytes)
+        unpacked = Bounded(OPENERS[packing](io.BufferedReader(packed), "rb"), allowance)
+        yield stack.enter_context(io.BufferedReader(unpacked, BUFFER)), file
+
+
+def contents(path: Path, kind: str, max_bytes: int | None = None) -> io.BytesIO | None:
+    """The contents of a compressed file; None if the file is not compressed. Raises an error of ``DAMAGE`` if it is damaged."""
+    with open_binary(path, kind, max_bytes) as (file, raw):
+        return None if file is raw else io.BytesIO(file.read())
 
 
 def _checked(source: Any) -> Any:
@@ -151,9 +167,7 @@ class Lines:
             self.ended = True
             if self.file is self.raw:
                 raise
-            message = (
-                f"the compressed data is damaged or cut short after {self.bytes:,} bytes of text ({_gist(error)}): get the file again."
-            )
+            message = f"the compressed data is damaged or cut short after {self.bytes:,} bytes of text ({gist(error)}): get the file again."
             raise Damaged(message, bytes(space[:filled]).count(b"\n") + 1) from None
         return filled
 
@@ -165,8 +179,9 @@ class Lines:
         return len(part)
 
 
-def _gist(error: Exception) -> str:
-    return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+def gist(error: BaseException) -> str:
+    """The beginning of the first line of an error's message."""
+    return str(error).splitlines()[0][:LONGEST_REASON].rstrip(".") if str(error) else type(error).__name__
 
 
 @contextlib.contextmanager

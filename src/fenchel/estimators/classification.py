@@ -31,6 +31,16 @@ class Classifier(ClassifierMixin, LinearEstimator):
         """The objective for rows of this total weight, with a multiclass loss if ``together``, else with a binary one."""
         raise NotImplementedError
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        classes: Any = getattr(self, "classes_", None)
+        if not isinstance(classes, np.ndarray) or classes.ndim != 1:
+            raise InputError("classes_ is not an array of classes")
+        check_classification_targets(self.classes_)
+        if len(set(self.classes_.tolist())) < len(self.classes_):
+            raise InputError("classes_ names a class twice")
+        self._is_joint(len(self.classes_))  # raises an InputError for unusable parameters
+
     @with_callbacks
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to rows X with labels y.

@@ -136,6 +136,18 @@ class LinearClassifier(OnlineClassifier, Classifier):
             self.calibration_ = platt.fit_calibration(self, X, y, sample_weight)
         return self
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        self._loss(len(self.classes_))
+        if self.calibration is None:
+            return
+        checked_choice("calibration", self.calibration, ("sigmoid",))
+        found = getattr(self, "calibration_", None)
+        if not (isinstance(found, np.ndarray) and found.dtype == np.float64 and found.shape == (self.coef_.shape[0], 2)):
+            raise InputError("calibration_ has not two numbers for each row of coef_")
+        if not np.isfinite(found).all():
+            raise InputError("calibration_ is not finite")
+
     @available_if(_has_probabilities)
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """The probabilities of the classes, one row for each row of X."""

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +25,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import InputError
 from fenchel.core.threads import available_threads, one_thread, run_tasks
+from fenchel.datasets import Encoding
 from fenchel.driver import Evaluation, solve
 from fenchel.estimators.certified import Certified
 from fenchel.estimators.repeated_rows import dense_if_smaller, distinct_rows
@@ -66,8 +67,26 @@ class LinearEstimator(CallbackSupportMixin, Certified):
 
     transient = ("_online_results", "_outputs")  # needed by ``fit`` and ``partial_fit`` but not for predictions: not saved
 
+    weight_dimensions: ClassVar[tuple[int, ...]] = (2,)  #: the possible numbers of dimensions of ``coef_``
     coef_: Any  #: an array, or a sparse matrix after ``sparsify``
     intercept_: float | np.ndarray
+
+    def _check_loaded(self) -> None:
+        """Raise an InputError for attributes that no ``fit`` could have produced: files may come from untrusted sources."""
+        coef: Any = getattr(self, "coef_", None)
+        is_array = sp.issparse(coef) or isinstance(coef, np.ndarray)
+        if not is_array or coef.ndim not in self.weight_dimensions or coef.dtype not in (np.float64, np.float32) or 0 in coef.shape:
+            raise InputError("coef_ is not an array of weights")
+        for name in ("intercept_", "n_features_in_"):
+            if getattr(self, name, None) is None:
+                raise InputError(f"{name} is missing")
+        encoding, base = getattr(self, "encoding_", None), getattr(self, "index_base_", None)
+        if encoding is not None and not (isinstance(encoding, Encoding) and len(encoding.feature_names) == coef.shape[-1]):
+            raise InputError("encoding_ is not an encoding with a feature for each weight")
+        if base is not None and not (type(base) is int and base in (0, 1)):
+            raise InputError("index_base_ is neither 0 nor 1")
+        if not (isinstance(self.n_features_in_, int | np.integer) and self.n_features_in_ == coef.shape[-1]):
+            raise InputError("n_features_in_ is not the number of weights")
 
     def _limits(self) -> dict[str, Any]:
         """solver, tol, max_passes and time_limit, from the estimator's parameters."""

@@ -121,6 +121,10 @@ class LogisticRegressionCV(Routing, LogisticRegression):
         self.n_iter_ = np.array(passes)
         return self
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        self._get_scorer()  # raises a ValueError for an unknown name
+
     def score(self, X: MatrixLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, **params: Any) -> float:
         """The score, by ``scoring``, of the predictions for rows X with labels y; ``params`` are passed to the scorer."""
         _, scorer_params = self._routed("score", sample_weight, params)

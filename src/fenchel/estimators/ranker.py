@@ -22,6 +22,7 @@ from fenchel.regularizers import L2
 from fenchel.structured import Problem as StructuredProblem
 from fenchel.structured.ranking import Ranking, ndcg, normalized, pairwise
 from fenchel.structured.ranking.documents import grouped, informative_queries
+from fenchel.structured.ranking.grades import checked_depth
 
 NDCG, PAIRWISE = "ndcg", "pairwise-"
 MANY = 1000  # this many documents are unlikely to belong to one query, and cause a warning
@@ -165,6 +166,9 @@ class Ranker(OneProblem):
         super()._check_loaded()
         if getattr(self, "n_features_in_", None) != len(self.coef_):
             raise InputError("n_features_in_ and coef_ do not match")
+        if not hasattr(self, "n_queries_"):
+            raise InputError("n_queries_ is missing")
+        checked_depth(self.k)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,17 +11,24 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from fenchel.core.array_types import MatrixLike
+from fenchel.core.errors import InputError
 from fenchel.estimators.linear_estimator import MATRICES, Formulation, LinearEstimator, with_callbacks
 
 
 class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
     """The common base of all linear regressors."""
 
+    weight_dimensions = (1, 2)
     array_intercept = False  # whether ``intercept_`` is an array even for a single output
 
     def _formulation(self, weight: float) -> Formulation:
         """The objective for rows of this total weight."""
         raise NotImplementedError
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if self.coef_.ndim == 2 and np.size(self.intercept_) != self.coef_.shape[0]:
+            raise InputError("intercept_ has not one number for each output")
 
     @with_callbacks
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -81,11 +81,18 @@ class RnaFolder(StructuredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Sequence[str], Y: Sequence[Any], sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model to sequences X and structures Y: dot-bracket strings, lists of pairs or arrays of partners."""
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        self._check_parameters()
+
+    def _check_parameters(self) -> None:
         checked_choice("decode", self.decode, DECODERS)
         checked_choice("loss", self.loss, self.default_strengths)
         checked_gamma(self.gamma)
+
+    def fit(self, X: Sequence[str], Y: Sequence[Any], sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to sequences X and structures Y: dot-bracket strings, lists of pairs or arrays of partners."""
+        self._check_parameters()
         return self._learn(RnaFold(self.hairpin, self.missed, self.false), X, Y, self.loss, sample_weight)
 
     def predict(self, X: Any) -> list[str]:

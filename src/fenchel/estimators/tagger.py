@@ -111,9 +111,10 @@ class Tagger(StructuredEstimator):
     def _check_loaded(self) -> None:
         super()._check_loaded()
         columns = getattr(self, "columns_", None)
-        names = columns if isinstance(columns, list) else []
-        if not (names and all(isinstance(name, str) for name in names) and len(set(names)) == len(names)):
+        if not (isinstance(columns, list) and columns and columns == column_names(len(columns))):
             raise InputError("columns_ is not a list of column names")
+        checked_choice("loss", self.loss, (LIKELIHOOD, MARGIN))
+        self._attributes({name: [["a"]] for name in columns})  # raises an InputError for templates that cannot be used
         if self.model_.attributes is None:
             raise InputError("model_ is a Chain for matrices, not for text")
 
@@ -135,8 +136,16 @@ def columns_of(X: Any, width: int = 0) -> dict[str, list[list[str]]]:
         for t, token in enumerate(sentence):
             if len(token) != width or not all(isinstance(value, str) for value in token):
                 raise InputError(f"sentence {i}, token {t}: {token!r} is not a token of {width} strings like the others.")
-    names = [NAMES[k] if k < len(NAMES) else f"c{k}" for k in range(width)]
-    return {name: [[token[k] for token in sentence] for sentence in sentences] for k, name in enumerate(names)}
+    return {name: [[token[k] for token in sentence] for sentence in sentences] for k, name in enumerate(column_names(width))}
+
+
+def column_names(width: int) -> list[str]:
+    """The names of the columns of tokens of ``width`` strings.
+
+    >>> column_names(3)
+    ['w', 'pos', 'c2']
+    """
+    return [NAMES[k] if k < len(NAMES) else f"c{k}" for k in range(width)]
 
 
 def warn_of_many_tags(Y: list[list[Any]]) -> None:

@@ -24,6 +24,7 @@ import numpy as np
 from fenchel.core.atomic_files import checked_place, replacing
 from fenchel.core.errors import prefixed
 from fenchel.core.version import __version__
+from fenchel.datasets.decompression import user_limit
 from fenchel.persistence.model_kinds import DTYPES, ModelFileError
 from fenchel.persistence.model_reader import Reader
 from fenchel.persistence.model_writer import Writer
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from fenchel.estimators import Estimator
 
 FORMAT, VERSION = "fenchel-model", 1
-MEMORY = 2**32  # bytes that a model may take beyond those stored in the file
+MEMORY = 2**30  # bytes that a model may take beyond those stored in the file, by default
 
 __all__ = ["ModelFileError", "load", "save"]
 
@@ -57,21 +58,22 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         temporary.write_bytes(as_bytes(writer.tensors, metadata=metadata))  # its own writer hides errors of the disk in another class
 
 
-def load(path: str | os.PathLike[str], *, memory: int = MEMORY) -> Estimator:
+def load(path: str | os.PathLike[str], *, memory: int | None = None) -> Estimator:
     """Read a model written by :func:`save`; a damaged file, or one that is not a model, is refused.
 
-    ``memory`` is the number of bytes that the model may take beyond those in the file, where zeros are not stored.
+    ``memory`` is the number of bytes that the model may take beyond those in the file, where zeros are not stored: by default
+    ``$FENCHEL_MAX_BYTES``, else 1 GiB.
 
     >>> load("/nowhere/news.fenchel")
     Traceback (most recent call last):
     FileNotFoundError: There is no file /nowhere/news.fenchel: give one that was written by fenchel.save.
     """
-    file = Path(path)
+    file, limit = Path(path), user_limit(memory, "memory")
     if not file.is_file():
         raise FileNotFoundError(f"There is no file {file}: give one that was written by fenchel.save.")
     try:
         header, tensors = contents(file)
-        return Reader(tensors, memory).whole_model(header["model"])
+        return Reader(tensors, MEMORY if limit is None else limit).whole_model(header["model"])
     except ModelFileError as error:
         raise prefixed(f"{file}: ", error) from None
     except RecursionError:

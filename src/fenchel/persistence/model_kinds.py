@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from fenchel.core.errors import InputError
 from fenchel.datasets import Encoding
 from fenchel.losses import losses
+from fenchel.persistence.model_types import misfit
 from fenchel.regularizers import L1L2, regularizers
 from fenchel.regularizers.box import Linear, NoPenalty
 from fenchel.structured import Chain, Multiclass, Ranking, RnaFold
@@ -52,7 +53,10 @@ def parts() -> dict[str, Any]:
 
 
 def check_model(model: Any, where: str) -> None:
-    """Refuse weights that are not finite, and attributes with inconsistent shapes."""
+    """Refuse values of undeclared types, weights that are not finite, and attributes with inconsistent shapes."""
+    wrong = misfit(model, model.get_params(deep=False))
+    if wrong is not None:
+        raise ModelFileError(f"{where}{wrong}: fit the model again.")
     coef = getattr(model, "coef_", None)
     for name in ("coef_", "intercept_"):
         value: Any = getattr(model, name, None)
@@ -86,7 +90,8 @@ def shape_conditions(model: Any, shape: tuple[int, ...]) -> dict[str, Callable[[
     rows, columns = (1, *shape)[-2:]
     conditions: dict[str, Callable[[Any], bool]] = {
         "classes_": lambda value: isinstance(value, np.ndarray) and value.shape == (max(rows, 2),),
-        "intercept_": lambda value: np.size(value) in (1, rows),
+        "intercept_": lambda value: np.ndim(value) <= 1 and np.size(value) in (1, rows),
+        "feature_names_": lambda value: isinstance(value, np.ndarray) and value.shape == (columns,),
         "model_": lambda value: len(shape) == 1 and getattr(value, "n", None) == columns,
     }
     if getattr(model, "encoding_", None) is None:  # an encoding turns one column into several

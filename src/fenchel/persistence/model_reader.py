@@ -16,6 +16,7 @@ import numpy as np
 
 from fenchel.core.messages import near
 from fenchel.persistence.model_kinds import ATTRIBUTE, EARLIER_PARTS, JSON_CLASSES, SPARSE, ModelFileError, check_model, models, parts
+from fenchel.persistence.model_types import attribute_types, described, has_type
 from fenchel.problems.result import History
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def field(node: Any, name: str, kind: type, where: str) -> Any:
 
 def checked_shape(shape: Any, where: str) -> tuple[int, ...]:
     """The shape as a tuple; an error if it is not a valid one."""
-    fine = isinstance(shape, list) and len(shape) <= 32 and all(isinstance(n, int) and 0 <= n < 2**62 for n in shape)
+    fine = isinstance(shape, list) and len(shape) <= 32 and all(type(n) is int and 0 <= n < 2**62 for n in shape)
     if not fine or math.prod(shape) >= 2**62:
         raise damaged(f"{where} has the invalid shape {str(shape)[:80]}")
     return tuple(shape)
@@ -100,7 +101,7 @@ class Reader:
         if size > self.memory:
             raise ModelFileError(
                 f"{where} would take {size:,} bytes, and {self.memory:,} are left of the limit: "
-                "give load(..., memory=) a larger limit if you trust the file."
+                "give load(..., memory=) or the environment variable FENCHEL_MAX_BYTES a larger limit if you trust the file."
             )
         self.memory -= size
 
@@ -133,7 +134,7 @@ class Reader:
         """An array of strings."""
         text, lengths = self.tensor(f"{where}.text", "u", 1), self.tensor(f"{where}.lengths", "u", 1)
         width = node.get("width")
-        if width is not None and not (isinstance(width, int) and 0 <= width < 2**28):
+        if width is not None and not (type(width) is int and 0 <= width < 2**28):
             raise damaged(f"{where}: {width!r} is not a valid width of strings")
         self.take((100 + 4 * (width or 0)) * len(lengths) + 4 * text.nbytes, where)
         ends = np.cumsum(lengths, dtype=np.int64)
@@ -156,6 +157,8 @@ class Reader:
         data, indices, indptr = (self.tensor(f"{where}.{part}", kinds, 1) for part, kinds in SPARSE_PARTS.items())
         if name not in SPARSE or len(shape) != 2:
             raise damaged(f"{where} is not a sparse matrix of a known class")
+        if indices.dtype not in (np.int32, np.int64) or indptr.dtype not in (np.int32, np.int64) or data.dtype == np.float16:
+            raise damaged(f"{where} has types that SciPy does not support")
         try:
             matrix = SPARSE[name]((data, indices, indptr), shape=shape, copy=False)
             matrix.check_format(full_check=True)
@@ -187,7 +190,11 @@ class Reader:
             cls, fields = known[name], known[name]._fields
         else:
             raise ModelFileError(f"{where} is a {name!r}, which this version of fenchel does not have: {near(name, known)}")
-        return self.built(cls, dict(zip(fields, self.items(node, where), strict=False)), where)
+        part = self.built(cls, dict(zip(fields, self.items(node, where), strict=False)), where)
+        for name, hint in attribute_types(cls).items():
+            if not has_type(getattr(part, name), hint):
+                raise damaged(f"{where}.{name} is {str(getattr(part, name))[:40]!r}, which is not of the type {described(hint)}")
+        return part
 
     def built(self, cls: Any, parameters: dict[str, Any], where: str) -> Any:
         """An object of this class; an error if it does not accept the parameters."""

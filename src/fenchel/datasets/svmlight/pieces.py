@@ -17,6 +17,9 @@ from fenchel.linalg.storage import INT32_MAX
 ENTRY, ROW, LONG = 4, 2, 20  # smallest sizes in bytes of an entry, of a label or row, and of a number that Python's float must read
 
 
+MOST_GROWTH = 4  # of an array at a time: the start of a compressed file may say little about the rest
+
+
 class Fault(NamedTuple):
     """An error message with its line and column, counted from 1; column 0 is unknown."""
 
@@ -50,7 +53,7 @@ class GrowingArray:
         """Append the part; ``share`` is the share of the file read so far."""
         size = self.size + len(part)
         if size > len(self.array):
-            self._grow(int(size / share * 1.02) + size // 8)
+            self._grow(min(int(size / share * 1.02) + size // 8, MOST_GROWTH * size))
         self.array[self.size : size] = part
         self.size = size
 
@@ -58,6 +61,11 @@ class GrowingArray:
         array = np.empty(room, dtype=self.array.dtype)
         array[: self.size] = self.array[: self.size]
         self.array = array
+
+    def widen(self) -> None:
+        """Make room for 64-bit integers."""
+        if self.array.dtype == np.int32:
+            self.array = self.array.astype(np.int64)
 
     def finish(self) -> np.ndarray:
         """The array, shrunk to its contents."""
@@ -75,7 +83,8 @@ class ParsedFile:
         self.pieces = self.lines = 0
         self.fault: Fault | None = None
         self.lowest, self.highest, self.highest_line = HIGHEST_INDEX, -1, 0
-        self.labels, self.ends = GrowingArray(np.float64), GrowingArray(np.int64)
+        self.labels, self.ends = GrowingArray(np.float64), GrowingArray(np.int32)
+        self.ends.extend(np.zeros(1, dtype=np.int32), 1.0)  # the first row begins at 0
         self.label_ends, self.qids = GrowingArray(np.int64), GrowingArray(np.int64)
         self.indices, self.values = GrowingArray(np.int32), GrowingArray(rules.dtype)
 
@@ -97,14 +106,16 @@ class ParsedFile:
         if piece.state.highest > self.highest:
             self.highest, self.highest_line = piece.state.highest, self.lines + piece.state.line + 1
         self.lines += piece.state.lines
+        if self.indices.size + len(piece.indices) > INT32_MAX:
+            self.ends.widen()
         self.ends.extend(piece.rows[:, 0] + self.indices.size, share)
         if self.rules.multilabel:
             self.label_ends.extend(piece.rows[:, 1] + self.labels.size, share)
         if self.rules.qid:
             self.qids.extend(piece.rows[:, 2], share)
         self.labels.extend(piece.labels, share)
-        if self.highest > INT32_MAX and self.indices.array.dtype == np.int32:
-            self.indices.array = self.indices.array.astype(np.int64)
+        if self.highest > INT32_MAX:
+            self.indices.widen()
         self.indices.extend(piece.indices, share)
         self.values.extend(piece.values, share)
 

@@ -28,6 +28,7 @@ def read_svmlight(
     multilabel: bool = False,
     qid: bool = False,
     threads: int | None = None,
+    max_bytes: int | None = None,
 ) -> tuple[Any, ...]:
     """Read rows and labels from svmlight text, plain or compressed with gz, bz2 or xz.
 
@@ -39,6 +40,7 @@ def read_svmlight(
         multilabel: whether rows may have any number of labels, separated by commas; y is then a list of sorted tuples.
         qid: whether to return the query ids too; every row must then have one.
         threads: the number of threads, by default that of the processors.
+        max_bytes: the bytes that a compressed file may expand to, by default the larger of 64 MiB and 100 times its size.
 
     Returns ``X, y`` or, with ``qid``, ``X, y, qid``. Errors in the format are reported with line and column.
 
@@ -47,7 +49,7 @@ def read_svmlight(
     >>> X.shape, y.tolist()
     ((2, 3), [1.0, -1.0])
     """
-    found = read_parts(path, features, dtype, index_base, multilabel, qid, threads)
+    found = read_parts(path, features, dtype, index_base, multilabel, qid, threads, max_bytes)
     return (found.X, found.y, found.qid) if qid else (found.X, found.y)
 
 
@@ -61,7 +63,14 @@ class Parts(NamedTuple):
 
 
 def read_parts(
-    path: Any, features: int | None, dtype: Any, index_base: int | str, multilabel: bool, qid: bool, threads: int | None = None
+    path: Any,
+    features: int | None,
+    dtype: Any,
+    index_base: int | str,
+    multilabel: bool,
+    qid: bool,
+    threads: int | None = None,
+    max_bytes: int | None = None,
 ) -> Parts:
     """The same as :func:`read_svmlight`, and the index of the first column."""
     if index_base not in BASES:
@@ -70,7 +79,7 @@ def read_parts(
         raise InputError(Argument("dtype", dtype), ": give float64 or float32.")
     rules = Rules(BASES[index_base], _count(features, "features"), np.dtype(dtype), bool(multilabel), bool(qid))
     name = name_of(path)
-    with open_binary(path) as (file, raw):
+    with open_binary(path, "svmlight", max_bytes) as (file, raw):
         found = parse_file(Lines(file, raw), rules, _count(threads, "threads") or available_threads())
     if found.fault:
         line, column, sentence = found.fault
@@ -109,8 +118,7 @@ def _matrix(found: ParsedFile, base: int) -> sp.csr_array:
     indices, values = found.indices.finish(), found.values.finish()
     indices -= base
     index_type = np.int64 if max(columns, len(indices)) > INT32_MAX else np.int32
-    indptr = np.zeros(found.ends.size + 1, dtype=index_type)
-    indptr[1:] = found.ends.finish()
+    indptr = found.ends.finish().astype(index_type, copy=False)
     return sp.csr_array((values, indices.astype(index_type, copy=False), indptr), shape=(len(indptr) - 1, columns))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -13,6 +14,9 @@ from fenchel.core.errors import Argument, InputError, InputTypeError
 from fenchel.core.messages import counted, near
 
 LONGEST_LABEL = 1000  # characters of a class name; longer text is hardly a class
+LONGEST_NAME = 1000  # characters of a column's name
+LABELS = 2**30  # bytes that the labels of any table may take: NumPy gives every text the length of the longest
+MULTIPLE = 32  # the memory that more labels may take, relative to the column
 
 
 def as_table(table: Any) -> Any:
@@ -32,8 +36,11 @@ def as_table(table: Any) -> Any:
 
 
 def check_names(names: list[str]) -> None:
-    """Refuse columns with the same name."""
-    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+    """Refuse columns with the same name, and names that are hardly names."""
+    long = next((name for name in names if len(name) > LONGEST_NAME), None)
+    if long is not None:
+        raise InputError(f"The name of a column has {len(long):,} characters and begins with {long[:40]!r}: give a table with a heading.")
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise InputError(f"Two columns are called {twice!r}: give every column a different name.")
 
@@ -46,20 +53,42 @@ def _pandas_index(table: Any) -> list[str]:
         return []
 
 
-def check_name(table: Any, name: str) -> None:
-    """Raise an error if there is no column with this name."""
-    if name not in table.column_names:
-        raise InputError(f"There is no column {name!r}: {near(str(name), table.column_names)}")
+def check_present(table: Any, names: list[str]) -> None:
+    """Raise an error if there is no column with one of these names."""
+    present = set(table.column_names)
+    for name in names:
+        if not isinstance(name, str) or name not in present:
+            raise InputError(f"There is no column {name!r}: {near(str(name), table.column_names)}")
+
+
+def is_text(held: Any) -> bool:
+    """Whether an Arrow type is text."""
+    import pyarrow.types as types
+
+    return types.is_string(held) or types.is_large_string(held) or types.is_string_view(held)
+
+
+def _is_numeric(held: Any) -> bool:
+    import pyarrow.types as types
+
+    return types.is_integer(held) or types.is_floating(held) or types.is_boolean(held) or types.is_decimal(held) or types.is_null(held)
+
+
+def is_flat(held: Any) -> bool:
+    """Whether an Arrow type is text or has values of a few bytes each: numbers, dates and times."""
+    import pyarrow.types as types
+
+    held = held.value_type if types.is_dictionary(held) else held
+    return is_text(held) or _is_numeric(held) or types.is_temporal(held)
 
 
 def column_kind(name: str, values: Any, role: str = "column") -> str:
     """Whether a column holds numbers or categories; other types are refused."""
     import pyarrow.types as types
 
-    held = values.type.value_type if types.is_dictionary(values.type) else values.type
-    if types.is_string(held) or types.is_large_string(held) or types.is_string_view(held) or types.is_dictionary(values.type):
+    if types.is_dictionary(values.type) or is_text(values.type):
         return "category"
-    if types.is_integer(held) or types.is_floating(held) or types.is_boolean(held) or types.is_decimal(held) or types.is_null(held):
+    if _is_numeric(values.type):
         return "number"
     advice = "turn it into numbers or text" + (f", or leave it out with drop=[{name!r}]" if role == "column" else "")
     raise InputError(f"Column {name!r} holds values of the type {values.type}, which are neither numbers nor text: {advice}.")
@@ -147,6 +176,11 @@ def labels(name: str | None, values: Any, role: str) -> np.ndarray:
         if longest > LONGEST_LABEL:
             raise InputError(
                 f"Column {name!r} has a text of {longest:,} characters, too long for a class: give another ", Argument("target", ...), "."
+            )
+        if 4 * longest * len(values) > max(LABELS, MULTIPLE * values.nbytes):
+            raise InputError(
+                f"Column {name!r} has {len(values):,} rows and a text of {longest:,} characters, which take too much memory as classes: "
+                "use shorter names."
             )
         held = np.concatenate([np.array(texts, dtype=np.str_)[places] for places, texts in _coded(values)])
         absent = values.null_count

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fenchel.core.errors import Argument, InputError, InputWarning, users_line
-from fenchel.core.messages import counted
+from fenchel.core.messages import counted, shortened
 from fenchel.core.validation import checked_choice
 from fenchel.datasets.data import Data
 from fenchel.datasets.tables import arrow_columns as arrow
@@ -75,8 +75,7 @@ class Encoding:
         target = _target(table, target)
         drop = [drop] if isinstance(drop, str) else drop
         features = [features] if isinstance(features, str) else features
-        for name in [*drop, *(features or ()), *([sample_weight] if sample_weight else [])]:
-            arrow.check_name(table, name)
+        arrow.check_present(table, [*drop, *(features or ()), *([sample_weight] if sample_weight else [])])
         excluded = {target, sample_weight, *drop}
         used = [name for name in dict.fromkeys(table.column_names if features is None else features) if name not in excluded]
         if not used:
@@ -95,7 +94,8 @@ class Encoding:
     def transform(self, table: Any, dtype: Any = np.float64) -> Data:
         """Encode a table: X is CSR if that takes less than half the memory of a dense array; y is None without a target column."""
         table = arrow.as_table(table)
-        missing = [column.name for column in self.columns if column.name not in table.column_names]
+        present = set(table.column_names)
+        missing = [column.name for column in self.columns if column.name not in present]
         if missing:
             raise InputError(f"The table lacks {', '.join(map(repr, missing))}: give all columns that the encoding was fitted on.")
         pieces = [_encoded(column, table[column.name]) for column in self.columns]
@@ -123,7 +123,7 @@ class Encoding:
 
 def _target(table: Any, target: str | None) -> str:
     if target is not None:
-        arrow.check_name(table, target)
+        arrow.check_present(table, [target])
         return target
     found = [name for name in table.column_names if name.lower() in TARGETS]
     if len(found) != 1:
@@ -134,7 +134,9 @@ def _target(table: Any, target: str | None) -> str:
         )
         names = table.column_names
         more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-        raise InputError(f"{problem}: name it with ", Argument("target", ...), f". They are {', '.join(names[:NAMED])}{more}.")
+        raise InputError(
+            f"{problem}: name it with ", Argument("target", ...), f". They are {', '.join(map(shortened, names[:NAMED]))}{more}."
+        )
     return found[0]
 
 
