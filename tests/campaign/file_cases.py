@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import random
 import re
 import zipfile
@@ -15,7 +14,7 @@ import numpy as np
 import fenchel as fl
 from fenchel.datasets import Encoding, read_bpseq, read_conll, read_dbn, read_rna, read_svmlight
 from tests.campaign import model_cases
-from tests.campaign.file_samples import BOMBS, PACKERS, TOKENS, npz_arrays, samples
+from tests.campaign.file_samples import BOMBS, PACKERS, TOKENS, npy, npz_arrays, samples, zipped
 
 BOMB_ALLOWED = 1 << 21  # bytes that the readers may expand bombs to
 SLACK = 1 << 28  # bytes that any plain file may take
@@ -168,15 +167,11 @@ MUTATIONS = [_flip, _flip, _set_byte, _truncate, _duplicate, _delete, _splice, _
 
 def _npz(rng: random.Random) -> bytes:
     """An .npz file with forged members whose checksums are right."""
-    arrays = dict(rng.choice(npz_arrays()))
-    with zipfile.ZipFile(made := io.BytesIO(), "w", rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])) as archive:
-        for name, array in arrays.items():
-            if rng.random() < 0.3:
-                array = rng.choice(JUNK_ARRAYS)
-            np.lib.format.write_array(member := io.BytesIO(), array, allow_pickle=False)
-            contents = member.getvalue()
-            archive.writestr(f"{name}.npy", mutated(rng, contents, []) if rng.random() < 0.3 else contents)
-    return made.getvalue()
+    members = {}
+    for name, array in rng.choice(npz_arrays()).items():
+        contents = npy(rng.choice(JUNK_ARRAYS) if rng.random() < 0.3 else array)
+        members[name] = mutated(rng, contents, []) if rng.random() < 0.3 else contents
+    return zipped(members, rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
 
 
 JUNK_ARRAYS = [

@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import tarfile
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -65,14 +66,24 @@ def npz_arrays() -> list[dict[str, np.ndarray]]:
     ]
 
 
+def npy(array: np.ndarray) -> bytes:
+    """An array in NumPy's format."""
+    np.lib.format.write_array(file := io.BytesIO(), array, allow_pickle=False)
+    return file.getvalue()
+
+
+def zipped(members: dict[str, bytes], packing: int) -> bytes:
+    """A zip of these members, always with the same date."""
+    with zipfile.ZipFile(file := io.BytesIO(), "w") as archive:
+        for name, contents in members.items():
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), contents, packing)
+    return file.getvalue()
+
+
 def npz_samples() -> list[bytes]:
     """Files of these arrays, compressed and not."""
-    made = []
-    for arrays in npz_arrays():
-        for save in (np.savez, np.savez_compressed):
-            save(file := io.BytesIO(), **arrays)
-            made.append(file.getvalue())
-    return made
+    every = [{name: npy(array) for name, array in arrays.items()} for arrays in npz_arrays()]
+    return [zipped(members, packing) for members in every for packing in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]
 
 
 def tar_samples() -> list[bytes]:

@@ -63,6 +63,22 @@ def test_damaged_npz_is_refused(tmp_path, change):
         fl.datasets.read(npz(tmp_path / "a.npz", **{**CSR, **change}))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"shape": np.empty((10**9, 0), dtype=np.int64)},
+        {"y": np.empty(10**9, dtype="U0")},
+        {"y": np.array([b"a", b"b"])},
+        {"sample_weight": np.array(["a", "b"])},
+        {"format": np.array([b"csr", b"csr"])},
+        {"target_name": np.array(["a", "b"])},
+    ],
+)
+def test_forged_arrays_are_refused_at_once(tmp_path, change):
+    with pytest.raises(fl.InputError, match=r"\.$"):
+        fl.datasets.read(npz(tmp_path / "a.npz", **{**CSR, **change}))
+
+
 def test_npz_with_objects_is_never_unpickled(tmp_path):
     class Trap:
         def __reduce__(self):

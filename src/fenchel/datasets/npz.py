@@ -25,6 +25,7 @@ from fenchel.datasets.text_files import DAMAGE, contents, gist
 from fenchel.linalg.storage import as_storage
 
 LONGEST_LIST = 300  # characters of a list of names in a message
+MOST_EMPTY = 1 << 20  # the product of the other dimensions of an empty array, over which NumPy iterates
 SPARSE = ("data", "indices", "indptr", "shape")
 SCIPY = {"format", "_is_array"}  # added by scipy.sparse.save_npz
 # What zipfile and NumPy raise for damaged files; headers are Python literals, which raise errors of Python's parser.
@@ -78,6 +79,8 @@ def _array(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.nd
         shape, _, dtype = read(stream)
         if dtype.kind not in "fiubUS" or dtype.itemsize == 0:  # texts of no characters would be without number
             raise InputError(f"{path}: {info.filename} holds {dtype}: give numbers or text.")
+        if 0 in shape and math.prod(n for n in shape if n) > MOST_EMPTY:
+            raise InputError(f"{path}: {info.filename} has the shape {shape}, which holds nothing: write it again.")
         if math.prod(shape) * dtype.itemsize != info.file_size - stream.tell():
             raise InputError(
                 f"{path}: {info.filename} has the shape {shape} of {dtype} in its header, which does not match its size: write it again."
