@@ -197,7 +197,7 @@ def interrupts_keep_the_model() -> Iterator[PostponedInterrupt]:
         yield postponed
         return
     runs, stoppable = Run.begun, {Run.until_done.__code__, concurrent.futures.wait.__code__}
-    compiling = Dispatcher._compile_for_args.__code__
+    compiling = Dispatcher._compile_for_args.__code__  # type: ignore[attr-defined]
 
     def handle(number: int, frame: Any) -> None:
         running = {outer.f_code for outer, _ in traceback.walk_stack(frame)}
