@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 import fenchel as fl
 from fenchel.cli import exits
@@ -169,3 +170,16 @@ def test_a_full_disk_is_reported_with_the_name_of_the_model(at_home, tmp_path, m
     result = fenchel("train", "train.csv", "--model", tmp_path / "m.fenchel", "--quiet", code=2)
     assert result.stderr == f"Error: {tmp_path / 'm.fenchel'}: No space left on device.\n"
     assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupt_while_a_kernel_is_loaded_waits_until_it_is(monkeypatch):
+    def load():
+        signal.raise_signal(signal.SIGINT)
+        return "loaded"
+
+    monkeypatch.setattr(Dispatcher, "_compile_for_args", load)
+    monkeypatch.setattr(Run, "until_done", lambda: Dispatcher._compile_for_args())
+    with exits.interrupts_keep_the_model() as postponed:
+        monkeypatch.setattr(Run, "begun", Run.begun + 1)
+        assert Run.until_done() == "loaded"
+    assert postponed.came

@@ -183,9 +183,12 @@ class PostponedInterrupt:
 def interrupts_keep_the_model() -> Iterator[PostponedInterrupt]:
     """Train and save in this context: once training has begun, an interrupt stops a solver or the wait for several, and nothing else.
 
-    Anywhere else it would lose the weights that the solver has found.
+    Anywhere else it would lose the weights that the solver has found; and while Numba loads or compiles a kernel it would leave Numba's
+    registries half filled, so that the kernels of the last evaluation fail.
     """
     import concurrent.futures
+
+    from numba.core.dispatcher import Dispatcher
 
     from fenchel.driver.run import Run
 
@@ -193,12 +196,12 @@ def interrupts_keep_the_model() -> Iterator[PostponedInterrupt]:
     if threading.current_thread() is not threading.main_thread():
         yield postponed
         return
-    runs, stoppable = Run.begun, (Run.until_done.__code__, concurrent.futures.wait.__code__)
+    runs, stoppable = Run.begun, {Run.until_done.__code__, concurrent.futures.wait.__code__}
+    compiling = Dispatcher._compile_for_args.__code__  # type: ignore[attr-defined]
 
     def handle(number: int, frame: Any) -> None:
-        while frame is not None and frame.f_code not in stoppable:
-            frame = frame.f_back
-        if frame is not None or Run.begun == runs:
+        running = {outer.f_code for outer, _ in traceback.walk_stack(frame)}
+        if Run.begun == runs or (stoppable & running and compiling not in running):
             raise KeyboardInterrupt
         postponed.postpone()
 
