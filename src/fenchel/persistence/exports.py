@@ -14,6 +14,7 @@ which count from 0 in ONNX and Vowpal Wabbit and from 1 in liblinear.
 
 from __future__ import annotations
 
+import errno
 import os
 import warnings
 from collections.abc import Callable
@@ -189,6 +190,8 @@ def write_vw(linear: LinearWeights, path: Path) -> None:
         for k, weight in enumerate(intercept if biased else ()):
             workspace.set_weight((VW_CONSTANT * step + k) % 2**bits, 0, weight)
         workspace.save(os.fspath(path))
+    except RuntimeError as error:  # it does not say why it cannot write
+        raise OSError(errno.EIO, f"Vowpal Wabbit could not write the file ({error}): check the space on the disk") from None
     finally:
         workspace.finish()
 
