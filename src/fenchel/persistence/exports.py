@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -192,8 +191,9 @@ def write_vw(linear: LinearWeights, path: Path) -> None:
         for k, weight in enumerate(intercept if biased else ()):
             workspace.set_weight((VW_CONSTANT * step + k) % 2**bits, 0, weight)
         with tempfile.TemporaryDirectory() as folder:  # it writes to a temporary file of its own, and leaves it behind if that fails
-            workspace.save(os.path.join(folder, "model"))
-            shutil.copyfile(os.path.join(folder, "model"), path)
+            written = Path(folder, "model")
+            workspace.save(os.fspath(written))
+            path.write_bytes(written.read_bytes())
     except RuntimeError as error:  # it does not say why it cannot write
         raise OSError(errno.EIO, f"Vowpal Wabbit could not write the file ({error}): check the space on the disk") from None
     finally:
