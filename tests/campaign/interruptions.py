@@ -180,16 +180,16 @@ class Campaign:
                 if exists:
                     out.write_bytes(OLD)
                 [code], error = self.run([self.job(command, out)])
-                self._check_full(command, reference, out, exists, code, error, size >= len(reference) + 8192)
+                self._check_full(command, reference, out, exists, code, error, size >= 1.2 * len(reference) + 16384)
             finally:
                 subprocess.run(["umount", "-l", str(room)], check=True)
 
     def _largest_file(self, rng: np.random.Generator) -> None:
         command, reference, _, exists = self._command(rng)
-        size = int(rng.uniform(0.0, 1.5) * len(reference))
+        size = max(2048, int(rng.uniform(0.0, 1.5) * len(reference)))  # standard error is a file too
         with self.place(command, exists) as out:
             [code], error = self.run([self.job(command, out, largest_file=size)])
-            self._check_full(command, reference, out, exists, code, error, size >= len(reference) + 8192)
+            self._check_full(command, reference, out, exists, code, error, size >= 1.2 * len(reference) + 16384)
 
     def _check_full(self, command: Command, reference: bytes, out: Path, exists: bool, code: int, error: str, fits: bool) -> None:
         said = f"{command.words}: no room, exit code {code}: {error}"

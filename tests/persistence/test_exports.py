@@ -261,3 +261,16 @@ def test_only_linear_models_are_exported(tagger, tmp_path):
     X, y, qid = fl.datasets.make_ranking(queries=5, documents=5, n=3)
     with pytest.raises(ValueError, match="scales features itself"):
         fl.export(fl.Ranker(normalize=True).fit(X, y, qid=qid), tmp_path / "m.onnx")
+
+
+def test_a_file_that_vowpal_wabbit_cannot_write_is_an_error_of_the_disk(tmp_path, monkeypatch):
+    workspace = pytest.importorskip("vowpalwabbit").Workspace
+
+    def fail(self, path):
+        raise RuntimeError("Failed to write example")
+
+    monkeypatch.setattr(workspace, "save", fail)
+    with pytest.raises(OSError, match="Failed to write example") as caught:
+        fl.export(CLASSIFIERS["binary"], tmp_path / "model", format="vw")
+    assert caught.value.filename == str(tmp_path / "model")
+    assert not list(tmp_path.iterdir())

@@ -40,7 +40,8 @@ def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
         os.chmod(path, mode)
         os.replace(path, target)
     except OSError as error:
-        if error.filename in (None, str(path), path):  # a full disk, for instance: say which file, and not its temporary name
+        # A full disk, for instance: say which file, and not its temporary name.
+        if error.errno is not None and error.filename in (None, str(path), path):
             error.filename = os.fspath(file)
         raise
     finally:

@@ -14,7 +14,9 @@ which count from 0 in ONNX and Vowpal Wabbit and from 1 in liblinear.
 
 from __future__ import annotations
 
+import errno
 import os
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -188,7 +190,12 @@ def write_vw(linear: LinearWeights, path: Path) -> None:
             workspace.set_weight(j * step + k, 0, coef[k, j])
         for k, weight in enumerate(intercept if biased else ()):
             workspace.set_weight((VW_CONSTANT * step + k) % 2**bits, 0, weight)
-        workspace.save(os.fspath(path))
+        with tempfile.TemporaryDirectory() as folder:  # it writes to a temporary file of its own, and leaves it behind if that fails
+            written = Path(folder, "model")
+            workspace.save(os.fspath(written))
+            path.write_bytes(written.read_bytes())
+    except RuntimeError as error:  # it does not say why it cannot write
+        raise OSError(errno.EIO, f"Vowpal Wabbit could not write the file ({error}): check the space on the disk") from None
     finally:
         workspace.finish()
 
