@@ -9,7 +9,6 @@ belong to the object: the next call of the same method overwrites them, so store
     δ = outputs.dual_step(loss, alpha, i, z, y_i, q)        the step on α_i, which is taken
     outputs.add(rows, i, c, g, w)                           w ← w + c·g·x_i, for each output
     outputs.norm(g), outputs.dot(z, g)                      ‖g‖ and <z, g> over the outputs
-    outputs.label_size(y_i)                                 |y_i|, 1 for a class
     outputs.is_wrong(z, y_i)                                whether the class predicted is another than y_i
     outputs.zero()                                          z = 0
     outputs.empty(k)                                        room for k predictions or derivatives
@@ -50,9 +49,6 @@ class OneOutput(NamedTuple):
 
     def dot(self, z, g):
         return z * g
-
-    def label_size(self, y):
-        return abs(y)
 
     def is_wrong(self, z, y):
         return y * z <= 0.0
@@ -102,9 +98,6 @@ class SeveralOutputs(NamedTuple):
         for k in range(g.shape[0]):
             total += z[k] * g[k]
         return total
-
-    def label_size(self, y):
-        return 1.0
 
     def is_wrong(self, z, y):
         return np.argmax(z) != y

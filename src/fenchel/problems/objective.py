@@ -22,14 +22,11 @@ from fenchel.problems.parts import checked_part, try_loss
 from fenchel.problems.rounding import TERM, relative_error, underflow
 from fenchel.problems.row_order import row_order
 from fenchel.problems.sums import (
-    LinkProducts,
-    NoProducts,
     derivative_terms,
     negative_derivatives,
     negative_vector_derivatives,
     prox_terms,
     sum_conjugate_terms,
-    sum_conjugate_terms_around,
     sum_terms,
     whole_conjugate,
     whole_gradient,
@@ -144,25 +141,26 @@ class Objective:
     def penalty_conjugate_around(self, v: np.ndarray, distance: np.ndarray, objective: float = math.inf) -> float:
         """An upper bound on ``penalty_conjugate`` for every v' with |v'_j − v_j| ≤ distance_j, the rounding of its evaluation included.
 
-        A Ω* that is not a sum over weights must not fall as some |v_j| grows. ``distance`` has one entry for each feature.
+        Ω* is convex, and smallest where w = ∇Ω*(v) is nearest to 0: at the end of each interval that is farthest from there it is largest.
+        ``distance`` has one entry for each feature.
         """
+        end = self.farthest(v, distance)
+        above = self.penalty_conjugate(end, objective)
         if not self.regularizer.separable:
-            # Ω* grows at most in proportion to the radius of a ball, and Ω is finite up to rounding beyond it.
-            above = ROUNDED * float(whole_conjugate(self.regularizer, self._farthest(v, distance)))
-            return above + relative_error(v.size) * (abs(above) + self._scale_of_penalty)
-        products = LinkProducts() if hasattr(self.penalised, "link") else NoProducts()
-        total, size = sum_conjugate_terms_around(self.regularizer, products, v, distance, self.outputs)
-        above = total + TERM * size
-        if not self._is_restricted(above, objective):
-            return float(above)
-        if hasattr(self.penalised, "conjugate_within"):
-            return float(self.regularizer.conjugate_within(self._farthest(v, distance), objective)) * (1.0 + TERM)
-        total, size = sum_conjugate_terms_around(self.regularizer.within(objective), products, v, distance, self.outputs)
-        return float(total + TERM * size)
+            above *= ROUNDED  # Ω* grows at most in proportion to the radius of a ball, and Ω is finite up to rounding beyond it
+        return above + relative_error(v.size) * (abs(above) + self._scale_of_penalty + self._cancelled(end))
 
-    def _farthest(self, v: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        """The v' within the distances of v that is farthest from 0."""
-        return np.copysign(np.abs(v) * (1.0 + 4.0 * EPSILON) + np.repeat(distance, self.outputs), v)
+    def farthest(self, v: np.ndarray, distance: np.ndarray) -> np.ndarray:
+        """The v' within the distances of v at which Ω* is largest; ``distance`` has one entry for each feature."""
+        reach = np.repeat(distance, self.outputs) + 4.0 * EPSILON * np.abs(v)
+        penalised = self.regularizer.first if self.free else v.size
+        rising = getattr(self.penalised, "rising", np.sign)(v[:penalised])
+        return v + reach * np.append(np.where(rising < 0.0, -1.0, 1.0), np.zeros(v.size - penalised))
+
+    def _cancelled(self, v: np.ndarray) -> float:
+        """The size of what cancels in Ω*(v) = <v, w> − Ω(w), where that is more than Ω*(v) itself."""
+        penalised = self.regularizer.first if self.free else v.size
+        return float(getattr(self.penalised, "cancelled", lambda v: 0.0)(v[:penalised]))
 
     def _is_restricted(self, conjugate: float, objective: float) -> bool:
         """Whether Ω* is infinite and is to be replaced by a maximum over the w whose objective is at most the given one."""

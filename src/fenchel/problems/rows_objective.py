@@ -18,11 +18,10 @@ from fenchel.core.compiled import is_foreign
 from fenchel.core.errors import InputError
 from fenchel.core.numeric import EPSILON
 from fenchel.linalg.design import Design
-from fenchel.losses.outputs import outputs_of
 from fenchel.problems import intercepts
 from fenchel.problems.objective import Objective, gap_between
 from fenchel.problems.rounding import TERM, relative_error, underflow
-from fenchel.problems.sums import sum_conjugates, sum_losses, sum_losses_around
+from fenchel.problems.sums import sum_conjugates, sum_losses
 
 SIMPLEX = 40.0  # p·log p changes by at most |log ε| < 40 times a change of ε ≥ 1e-17 in p
 
@@ -120,7 +119,8 @@ class RowsObjective(Objective):
             lipschitz = getattr(self.loss, "lipschitz", lambda: math.inf)() * math.sqrt(self.outputs)
             above = computed + (lipschitz if math.isfinite(lipschitz) else 2.0 * self._mass(z)) * distance + TERM * float(np.abs(z).max())
         else:
-            above = float(sum_losses_around(self.loss, z, self.y, self.row_weights, distance))
+            ends = [np.abs(self.negative_derivatives(z + side, self.y)) for side in (-distance, distance)]
+            above = computed + distance * float(np.maximum(*ends) @ self.row_weights)  # φ is convex
         loss = max(0.0, above - computed) + TERM * (above + (self._own_size if is_foreign(self.loss) else 0.0))
         return loss + underflow(self.m, above) + self.penalty_error(w)
 
@@ -173,16 +173,16 @@ class RowsObjective(Objective):
             v = self.design.rmatvec(weighted) if v is None else v
             distance = (relative_error(self.m) + change) * float(np.abs(weighted).sum(axis=0).max()) * self.design.largest
         v = v.reshape(-1)
+        size_of_labels = self._size_of_labels(weighted)
 
         def value(c: float) -> float:
-            total, size, mass = self._conjugate_sums(alpha, c, z)
-            own = self._own_size if mass > 0.0 else 0.0
-            losses = total + (TERM + change) * (size + own) + underflow(self.m, size)
-            penalty = self.penalty_conjugate_around(c * v, c * distance + underflow(self.m, mass), objective)
+            total, size = self._conjugate_sums(alpha, c, z)
+            losses = total + (TERM + change) * (size + c * size_of_labels) + underflow(self.m, size)
+            penalty = self.penalty_conjugate_around(c * v, c * distance + underflow(self.m, size_of_labels), objective)
             bound = -losses - penalty
             return bound - TERM * (abs(losses) + abs(penalty)) if bound > -math.inf else -math.inf
 
-        return self.best_scaled(value, self._farthest(v, distance), objective, wanted, z is None or hasattr(self.loss, "conjugate"))
+        return self.best_scaled(value, self.farthest(v, distance), objective, wanted, z is None or hasattr(self.loss, "conjugate"))
 
     def estimated_bound(self, alpha: np.ndarray, v: np.ndarray, objective: float, wanted: float) -> float:
         """The same as ``lower_bound`` without the allowances for rounding, for a v that a solver has updated step by step: an estimate."""
@@ -211,19 +211,24 @@ class RowsObjective(Objective):
         """(1/m) Σ s_i φ*(−cα_i), or an upper bound on it from the predictions z that α was derived from."""
         return math.inf if z is None and not hasattr(self.loss, "conjugate") else self._conjugate_sums(alpha, c, z)[0]
 
-    def _conjugate_sums(self, alpha: np.ndarray, c: float, z: np.ndarray | None) -> tuple[float, float, float]:
-        """The mean conjugate at cα, the sizes of what is added in it, and the mean of ‖cα_i‖."""
+    def _size_of_labels(self, weighted: np.ndarray) -> float:
+        """The sum of |s_i α_i y_i|/m, which may cancel in φ*, and of the constants of φ*; 0 at α = 0, where nothing is rounded."""
+        if not weighted.any():
+            return 0.0
+        return self._own_size + (0.0 if self.vector_valued else float(np.abs(weighted) @ np.abs(self.y)))
+
+    def _conjugate_sums(self, alpha: np.ndarray, c: float, z: np.ndarray | None) -> tuple[float, float]:
+        """The mean conjugate at cα, and the sizes of what is added in it."""
         if hasattr(self.loss, "conjugate"):
-            return sum_conjugates(self.loss, outputs_of(self), alpha, self.y, self.row_weights, c)
+            return sum_conjugates(self.loss, alpha, self.y, self.row_weights, c)
         # Fenchel–Young is an equality at α = −φ'(z). φ ≥ 0 implies φ*(0) ≤ 0, and φ* is convex.
         products = -(alpha * z if alpha.ndim == 1 else (alpha * z).sum(axis=1))
         assert z is not None
         sizes, loss = np.abs(alpha * z), self.mean_loss(z)
-        mass = np.abs(alpha) if alpha.ndim == 1 else np.abs(alpha).sum(axis=1)
         size = float((sizes if alpha.ndim == 1 else sizes.sum(axis=1)) @ self.row_weights) + loss
         # The products are added by BLAS in any order, not by a compensated sum.
         size *= relative_error(self.m) / TERM
-        return c * (float(products @ self.row_weights) - loss), c * size, c * float(mass @ self.row_weights)
+        return c * (float(products @ self.row_weights) - loss), c * size
 
     # ---- an unpenalised intercept: see fenchel.problems.intercepts ----
 

@@ -9,10 +9,9 @@ This takes no more time, because the loops wait for the addition before.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-from fenchel.core.compiled import compiled, kernel
-from fenchel.core.numeric import EPSILON, rounding_of
+from fenchel.core.compiled import kernel
+from fenchel.core.numeric import rounding_of
 
 
 @kernel
@@ -21,21 +20,6 @@ def sum_losses(loss, z, y, row_weights):
     error = 0.0
     for i in range(z.shape[0]):
         term = row_weights[i] * loss.value(z[i], y[i])
-        rounded = total + term
-        if rounded == math.inf:
-            return rounded
-        error += rounding_of(total, term, rounded)
-        total = rounded
-    return total + error
-
-
-@kernel
-def sum_losses_around(loss, z, y, row_weights, distance):
-    """Σ_i r_i·(largest φ within the distance of z_i), attained at an end of the interval because φ is convex."""
-    total = 0.0
-    error = 0.0
-    for i in range(z.shape[0]):
-        term = row_weights[i] * max(loss.value(z[i] - distance, y[i]), loss.value(z[i] + distance, y[i]))
         rounded = total + term
         if rounded == math.inf:
             return rounded
@@ -59,24 +43,21 @@ def negative_vector_derivatives(loss, z, y, alpha):
 
 
 @kernel
-def sum_conjugates(loss, outputs, alpha, y, row_weights, c):
-    """Σ_i r_i φ*(−cα_i); the sum of the sizes of what is added and cancelled in it; and Σ_i r_i ‖cα_i‖."""
+def sum_conjugates(loss, alpha, y, row_weights, c):
+    """Σ_i r_i φ*(−cα_i), and the sum of the absolute values."""
     total = 0.0
     error = 0.0
     size = 0.0
-    mass = 0.0
     for i in range(alpha.shape[0]):
         if row_weights[i] > 0.0:
             term = row_weights[i] * loss.conjugate(-c * alpha[i], y[i])
             rounded = total + term
             if rounded == math.inf:
-                return rounded, rounded, mass
+                return rounded, rounded
             error += rounding_of(total, term, rounded)
             total = rounded
-            norm = row_weights[i] * c * outputs.norm(alpha[i])
-            mass += norm
-            size += abs(term) + norm * outputs.label_size(y[i])
-    return total + error, size, mass
+            size += abs(term)
+    return total + error, size
 
 
 @kernel
@@ -102,47 +83,6 @@ def sum_conjugate_terms(regularizer, v):
     for j in range(v.shape[0]):
         total += regularizer.conjugate_term(v[j], j)
     return total
-
-
-@compiled
-class LinkProducts(NamedTuple):
-    """What cancels in Ω*(v) = vw − Ω(w) with w = link(v)."""
-
-    def size(self, regularizer, v, j):
-        """|v·w|"""
-        w = regularizer.link(v, j)
-        return abs(v * w) if math.isfinite(w) else 0.0
-
-
-@compiled
-class NoProducts(NamedTuple):
-    """Nothing cancels: a regularizer without a link computes its conjugate directly."""
-
-    def size(self, regularizer, v, j):
-        """0"""
-        return 0.0
-
-
-@kernel
-def sum_conjugate_terms_around(regularizer, products, v, distance, outputs):
-    """Σ_j of the largest term of Ω* within distance_j of v_j, at an end of the interval because Ω* is convex; and the sum of the sizes
-    of what is added and cancelled in it. The K weights of a feature have one distance."""
-    total = 0.0
-    error = 0.0
-    size = 0.0
-    for j in range(v.shape[0]):
-        reach = distance[j // outputs] + 4.0 * EPSILON * abs(v[j])
-        above = regularizer.conjugate_term(v[j] + reach, j)
-        below = regularizer.conjugate_term(v[j] - reach, j)
-        term = max(above, below)
-        rounded = total + term
-        if rounded == math.inf:
-            return rounded, rounded
-        error += rounding_of(total, term, rounded)
-        total = rounded
-        end = v[j] + reach if above >= below else v[j] - reach
-        size += abs(term) + products.size(regularizer, end, j)
-    return total + error, size
 
 
 @kernel

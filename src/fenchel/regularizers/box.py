@@ -172,6 +172,19 @@ class Box(NamedTuple):
         unbounded = np.maximum(upward, downward).clip(min=0.0)
         return self.penalty.domain_scale(unbounded) if unbounded.any() else math.inf
 
+    def rising(self, v):
+        """Per weight, the sign of the direction in which Ω* grows: away from where 0, or the bound nearest to it, is the best weight."""
+        centre = v - self.penalty.slope if hasattr(self.penalty, "slope") else v
+        return np.where(self.lower > 0.0, 1.0, np.where(self.upper < 0.0, -1.0, np.sign(centre)))
+
+    def cancelled(self, v):
+        """The sum of |v_j w_j| over weights at finite bounds, which may cancel with the penalty."""
+        corner = np.maximum(
+            np.where(np.isfinite(self.lower), np.abs(self.lower), 0.0), np.where(np.isfinite(self.upper), np.abs(self.upper), 0.0)
+        )
+        size = np.abs(v) + (np.abs(self.penalty.slope) if hasattr(self.penalty, "slope") else 0.0)
+        return float((size * corner).sum())
+
     def within(self, objective):
         """The intersection of the box with the region in which weights of at most this objective can lie."""
         far = self.penalty.reach(objective, 1)
