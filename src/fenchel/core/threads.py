@@ -82,6 +82,12 @@ def _in_turn(jobs: list[tuple[Any, ...]]) -> None:
         run(*arguments)
 
 
+def _take(waiting: list[tuple[Any, ...]]) -> None:
+    """Run a job and drop its arguments, which the pool itself would keep longer: until it takes out a job that was cancelled."""
+    run, *arguments = waiting.pop()
+    run(*arguments)
+
+
 def in_parallel(jobs: list[tuple[Any, ...]], threads: int | None = None) -> None:
     """Call every job, a function with its arguments, with at most as many threads, by default one for each job.
 
@@ -95,19 +101,21 @@ def in_parallel(jobs: list[tuple[Any, ...]], threads: int | None = None) -> None
     if threads is not None and threads < len(jobs):
         shares = [jobs[first::threads] for first in range(threads)]
         jobs = [(_in_turn, share) for share in shares]
-    (run, *arguments), *others = jobs
+    first, *others = [[job] for job in jobs]
     # NumPy's settings for floating point errors belong to the context of a thread.
-    handed: list[Future[Any]] = [_pool().submit(contextvars.copy_context().run, *job) for job in others]
+    handed: list[Future[Any]] = [_pool().submit(contextvars.copy_context().run, _take, job) for job in others]
     try:
-        run(*arguments)
-        for future, (run, *arguments) in zip(handed, others, strict=True):
+        _take(first)
+        for future, job in zip(handed, others, strict=True):
             if future.cancel():  # jobs may have jobs of their own: waiting for a free thread might never end
-                run(*arguments)
+                _take(job)
             else:
                 future.result()
     finally:
-        for future in handed:
-            if not future.cancel():
+        for future, job in zip(handed, others, strict=True):
+            if future.cancel():
+                job.clear()
+            else:
                 future.exception()  # a job that has begun writes to arrays of the caller
 
 
