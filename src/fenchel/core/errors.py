@@ -91,9 +91,12 @@ def prefixed(prefix: str, error: Exception) -> Exception:
     return type(error)(prefix, *error.args) if isinstance(error, MessageWithArguments) else type(error)(f"{prefix}{error}")
 
 
+OWN_FRAMES = ("fenchel", "sklearn", "contextlib", "numpy")  # contextlib and NumPy for contexts used as decorators
+
+
 def users_line() -> int:
-    """The ``stacklevel`` at which a warning points to the user's own line, beyond the frames of fenchel and scikit-learn."""
+    """The ``stacklevel`` at which a warning points to the user's own line, beyond the frames of fenchel, scikit-learn and decorators."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("fenchel", "sklearn"):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in OWN_FRAMES:
         frame, level = frame.f_back, level + 1
     return level

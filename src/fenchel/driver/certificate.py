@@ -27,6 +27,7 @@ class Certificate:
         self.bound = -math.inf  # the best lower bound; an estimate until it is verified
         self.proven = -math.inf  # the part of it that does not depend on alpha
         self.error: float | None = None  # how much larger P(w) may be than the objective; None before it is computed
+        self.verified: tuple[np.ndarray | None, float] = (None, -math.inf)  # the best α so far whose bound was verified, and that bound
         self.is_verified = False  # whether the bound of alpha was computed from alpha alone, with allowances for rounding
 
     @property
@@ -93,7 +94,14 @@ class Certificate:
             return
         # A bound far from the tolerance is improved only for the final report.
         wanted = math.inf if final and not is_reached else self.above - self.target
-        self.bound = max(self.proven, problem.lower_bound(self.alpha, self.v, self.above, wanted=wanted))
+        self._settle(problem.lower_bound(self.alpha, self.v, self.above, wanted=wanted))
         if is_reached and not self.is_reached:
-            self.bound = max(self.bound, problem.lower_bound(self.alpha, None, self.above, wanted=wanted, compensated=True))
+            self._settle(problem.lower_bound(self.alpha, None, self.above, wanted=wanted, compensated=True))
+        self.alpha, _ = self.verified
         self.is_verified = True
+
+    def _settle(self, bound: float) -> None:
+        """Replace the estimated bound of α by a proven one, or by a better one of an earlier α."""
+        if bound > self.verified[1]:
+            self.verified = self.alpha, bound
+        self.bound = max(self.proven, self.verified[1])

@@ -18,6 +18,9 @@ from fenchel.driver.start import origin_of
 from fenchel.problems.result import History, Iterate, Result
 from fenchel.solvers import solvers
 
+UNMOVED = 100  # iterates for which a solver reads nothing, after which it makes no more progress
+UNPROVEN = 3  # evaluations at which the estimated gap reaches the target and the proven one does not, after which rounding is the cause
+
 
 class Evaluation(NamedTuple):
     """The state of a run at an evaluation, which callbacks receive."""
@@ -64,6 +67,8 @@ class Run:
         self.certificate = Certificate(problem, self._first_objective(), self.target)
         self.schedule = Schedule(1.0 if problem.in_memory else 0.0)
         self.history = History()
+        self.unmoved = 0  # iterates in a row for which the solver has read nothing
+        self.unproven = 0  # evaluations at which rounding kept the proven gap above the target, and the estimated one reached it
         self.solver_seconds, self.began = 0.0, time.perf_counter()
         self.evaluated = -1.0 if problem.in_memory else math.inf  # passes at the last evaluation; a stream cannot be evaluated again
         self.show: Callable[[Evaluation, float], None] = lambda evaluation, target: None
@@ -123,6 +128,9 @@ class Run:
         finally:
             self.solver_seconds += time.perf_counter() - clock
         self._follow(iterate)
+        self.unmoved = self.unmoved + 1 if iterate.passes <= last.passes else 0
+        if self.unmoved >= UNMOVED:
+            return iterate, self.evaluate(iterate) or "stalled"
         limit = limits.reached(iterate.passes)
         if limit or iterate.done or iterate.passes >= self.schedule.next_evaluation:
             return iterate, self.evaluate(iterate) or limit
@@ -148,7 +156,8 @@ class Run:
             certificate.add_bound(iterate, z)
         if certificate.is_reached or certificate.is_contradictory:
             certificate.verify(z if is_best and iterate.z is None else None)
-        stalled = self.schedule.is_stalled(certificate.gap, self.target, problem.scale)
+            self.unproven += not certificate.is_reached
+        stalled = self.schedule.is_stalled(certificate.gap, self.target, problem.scale) or self.unproven >= UNPROVEN
         self.schedule.plan(iterate.passes, certificate.gap, self.target)
         self.evaluated = iterate.passes
         stop = self._record(iterate, objective)
