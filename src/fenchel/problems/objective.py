@@ -105,12 +105,9 @@ class Objective:
         if self.regularizer.separable:
             size = float(sum_terms(self.regularizer, flat)[1])
             return TERM * size + underflow(flat.size, size)
-        return relative_error(flat.size) * (float(whole_value(self.regularizer, flat)) + self._scale_of_penalty)
-
-    @property
-    def _scale_of_penalty(self) -> float:
-        """The size of the constants of a Ω that is not a sum over weights, to which its rounding is relative."""
-        return float(getattr(self.regularizer, "scale", lambda: 0.0)())
+        # Ω(w) = <w, ∇Ω(w)> − Ω*(∇Ω(w)), in which the product may cancel.
+        products = float(np.abs(flat) @ np.abs(self.penalty_gradient(flat))) if flat.any() else 0.0
+        return relative_error(flat.size) * (float(whole_value(self.regularizer, flat)) + products)
 
     def penalty_gradient(self, w: np.ndarray) -> np.ndarray:
         """∇Ω(w), or one subgradient."""
@@ -148,7 +145,7 @@ class Objective:
         above = self.penalty_conjugate(end, objective)
         if not self.regularizer.separable:
             above *= ROUNDED  # Ω* grows at most in proportion to the radius of a ball, and Ω is finite up to rounding beyond it
-        return above + relative_error(v.size) * (abs(above) + self._scale_of_penalty + self._cancelled(end))
+        return above + relative_error(v.size) * (abs(above) + self._cancelled(end))
 
     def farthest(self, v: np.ndarray, distance: np.ndarray) -> np.ndarray:
         """The v' within the distances of v at which Ω* is largest; ``distance`` has one entry for each feature."""

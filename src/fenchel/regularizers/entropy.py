@@ -131,9 +131,10 @@ class Entropy(NamedTuple):
     def bounded(self):
         return True
 
-    def scale(self):
-        """The size of what cancels in the conjugate: logarithms of up to e⁴⁰ terms."""
-        return 40.0 * self.strength * self.radius
+    def cancelled(self, v):
+        """The size of what cancels in the conjugate of a large v: the exponent that is taken out, and the logarithm of up to e⁴⁰ terms."""
+        size = float(np.abs(v).max())
+        return self.radius * (size + 40.0 * self.strength) if size > self.strength else 0.0
 
     def strong_convexity(self):
         return self.strength / self.radius
