@@ -7,7 +7,7 @@ from typing import Any
 
 from fenchel.core.errors import InputError
 
-ROUNDED = 1.0 + 1e-9  # the link reaches the sphere only up to rounding: the ball is this much larger than its radius
+ROUNDED = 1.0 + 1e-11  # the link reaches the sphere only up to rounding: the ball is this much larger than its radius
 
 
 def positive(regularizer: Any, field: str, instead: str = "") -> None:
