@@ -86,7 +86,7 @@ class Certificate:
         problem = self.problem
         is_reached = self.is_reached
         if self.error is None:
-            if z is None:
+            if z is None and not problem.structured:  # structures are decoded for each point, never updated, and decoding takes long
                 z = problem.origin_predictions if self.w is problem.origin else problem.predict(self.w)
                 self.objective = problem.objective(self.w, z)
             self.error = problem.objective_error(self.w, z)

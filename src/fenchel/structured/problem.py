@@ -160,7 +160,7 @@ class Problem(Objective):
     @np.errstate(over="ignore")
     def objective_error(self, w: np.ndarray, z: LossAtPoint) -> float:
         """An estimate of how much larger the exact P(w) may be than the computed one: a score is a sum over the features of a structure."""
-        return relative_error(self.m + self.n) * (z.loss + self._size_of_planes(w)) + self.penalty_error(w)
+        return relative_error(self.m + self.n) * self._size_of_planes(w) + self.penalty_error(w)
 
     @np.errstate(over="ignore")
     def _size_of_planes(self, w: np.ndarray) -> float:
