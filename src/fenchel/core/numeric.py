@@ -13,10 +13,13 @@ TINY = 1e-300  # a floor for divisors, which prevents division by zero
 
 
 @inlined
-def rounding_of(total, term, rounded):
-    """total + term − rounded, exactly, for rounded = fl(total + term) (TwoSum, Knuth)."""
+def compensated_add(total, lost, term):
+    """fl(total + term), and ``lost`` plus what rounding takes from it, which TwoSum (Knuth) computes exactly."""
+    rounded = total + term
+    if math.isinf(rounded):
+        return rounded, 0.0
     part = rounded - total
-    return (total - (rounded - part)) + (term - part)
+    return rounded, lost + (total - (rounded - part)) + (term - part)
 
 
 @compiled

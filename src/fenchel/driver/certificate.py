@@ -8,12 +8,20 @@ is computed from w and α alone, the objective rounded up and the bound rounded 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fenchel.problems.objective import gap_between
 from fenchel.problems.result import Iterate
+
+
+class Unproven(NamedTuple):
+    """A dual point whose bound is an estimate, from a v that the solver may have updated step by step."""
+
+    alpha: np.ndarray
+    v: np.ndarray | None  #: Xᵀ(sα)/m, if it was computed at once
+    bound: float
 
 
 class Certificate:
@@ -22,13 +30,16 @@ class Certificate:
     def __init__(self, problem: Any, objective: float, target: float) -> None:
         self.problem, self.objective, self.target = problem, objective, target
         self.w: np.ndarray = problem.origin
-        self.alpha: np.ndarray | None = None
-        self.v: np.ndarray | None = None  # Xᵀ(sα)/m, if it was computed at once, not updated step by step
-        self.bound = -math.inf  # the best lower bound; an estimate until it is verified
-        self.proven = -math.inf  # the part of it that does not depend on alpha
         self.error: float | None = None  # how much larger P(w) may be than the objective; None before it is computed
-        self.verified: tuple[np.ndarray | None, float] = (None, -math.inf)  # the best α so far whose bound was verified, and that bound
-        self.is_verified = False  # whether the bound of alpha was computed from alpha alone, with allowances for rounding
+        self.alpha: np.ndarray | None = None  # the best dual point whose bound is proven,
+        self.bound_of_alpha = -math.inf  # and that bound
+        self.proven = -math.inf  # the best proven bound that does not come with a dual point
+        self.candidate: Unproven | None = None  # a dual point that seems better
+
+    @property
+    def bound(self) -> float:
+        """The best lower bound; an estimate while there is a candidate."""
+        return max(self.proven, self.bound_of_alpha, self.candidate.bound if self.candidate is not None else -math.inf)
 
     @property
     def above(self) -> float:
@@ -68,15 +79,13 @@ class Certificate:
             (alpha, v), is_exact = problem.loss_gradient(z), True
         elif v is None:
             v, is_exact = problem.adjoint(alpha), True
-        if hasattr(problem.loss, "conjugate"):
-            bound = problem.estimated_bound(alpha, v, self.objective, wanted)
-        else:  # only the predictions give the value of the conjugate, so that the bound cannot be computed again later
-            bound = problem.lower_bound(alpha, v, self.objective, z, wanted)
-            self.proven = max(self.proven, bound)
+        if not hasattr(problem.loss, "conjugate"):
+            # Only the predictions give the value of the conjugate, so that the bound cannot be computed again later.
+            self.proven = max(self.proven, problem.lower_bound(alpha, v, self.objective, z, wanted))
+            return
+        bound = problem.estimated_bound(alpha, v, self.objective, wanted)
         if bound > self.bound:
-            self.bound, self.alpha, self.is_verified = bound, None if alpha is None else alpha.copy(), False
-            self.v = v.copy() if is_exact else None
-        self.bound = max(self.bound, self.proven)
+            self.candidate = Unproven(alpha.copy(), v.copy() if is_exact else None, bound)
 
     def verify(self, z: Any = None, final: bool = False) -> None:
         """Compute objective and bound again from w and α alone, with allowances for rounding.
@@ -89,19 +98,21 @@ class Certificate:
             if z is None and not problem.structured:  # structures are decoded for each point, never updated, and decoding takes long
                 z = problem.origin_predictions if self.w is problem.origin else problem.predict(self.w)
                 self.objective = problem.objective(self.w, z)
-            self.error = problem.objective_error(self.w, z)
-        if self.alpha is None or self.is_verified or not hasattr(problem.loss, "conjugate"):
+            self.error = problem.objective_error(self.w, z, self.objective)
+        if self.candidate is None:
             return
+        (alpha, v, _), self.candidate = self.candidate, None
         # A bound far from the tolerance is improved only for the final report.
         wanted = math.inf if final and not is_reached else self.above - self.target
-        self._settle(problem.lower_bound(self.alpha, self.v, self.above, wanted=wanted))
+        self._prove(alpha, problem.lower_bound(alpha, v, self.above, wanted=wanted))
         if is_reached and not self.is_reached:
-            self._settle(problem.lower_bound(self.alpha, None, self.above, wanted=wanted, compensated=True))
-        self.alpha, _ = self.verified
-        self.is_verified = True
+            self._prove(alpha, problem.lower_bound(alpha, None, self.above, wanted=wanted, compensated=True))
 
-    def _settle(self, bound: float) -> None:
-        """Replace the estimated bound of α by a proven one, or by a better one of an earlier α."""
-        if bound > self.verified[1]:
-            self.verified = self.alpha, bound
-        self.bound = max(self.proven, self.verified[1])
+    def _prove(self, alpha: np.ndarray, bound: float) -> None:
+        """Keep a dual point with a proven bound if it is the best so far."""
+        if bound > self.bound_of_alpha:
+            self.alpha, self.bound_of_alpha = alpha, bound
+
+    def withdraw(self) -> None:
+        """Report no bound: it contradicts the objective."""
+        self.proven = self.bound_of_alpha = -math.inf

@@ -179,14 +179,13 @@ class Run:
         return bool(self.callback is not None and self.callback(evaluation))
 
     def _verify_result(self) -> None:
-        best, offset = self.certificate, self.problem.offset
-        if offset:  # certify the intercept that is reported, a sum that is rounded
-            rounded = np.append(best.w[:-1], (best.w[-1] + offset) - offset)
-            if not np.array_equal(rounded, best.w):
-                best.w, best.error = rounded, None
+        best = self.certificate
+        reported = self.problem.with_offset(self.problem.without_offset(best.w))  # with an intercept that is a rounded sum
+        if not np.array_equal(reported, best.w):
+            best.w, best.error = reported, None
         best.verify(final=True)
         if best.is_contradictory:
-            best.bound = -math.inf
+            best.withdraw()
         self.history.cap(best.bound)
 
     def _result(self, status: str, iterate: Iterate, rng: np.random.Generator) -> Result:

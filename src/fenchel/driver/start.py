@@ -21,10 +21,7 @@ def as_start(problem: Any, start: Iterate | Result | np.ndarray | None, key: Any
         raise InputError(f"start has weights of shape {iterate.w.shape}; this problem's have shape {problem.shape}.")
     if not np.isfinite(iterate.w).all():
         raise InputError("start holds weights that are not finite: start from others, or from none.")
-    w = np.ascontiguousarray(iterate.w, dtype=np.float64)
-    if iterate.offset != problem.offset:
-        w = np.append(w[:-1], w[-1] + (iterate.offset - problem.offset))
-    w = problem.nearest(w)
+    w = problem.nearest(problem.with_offset(np.ascontiguousarray(iterate.w, dtype=np.float64), iterate.offset))
     z = problem.predict(w) if problem.in_memory else None
     iterate = iterate._replace(w=w, passes=0.0, accesses=0, v=None, z=z, lower_bound=-math.inf, offset=problem.offset)
     if iterate.alpha is not None and not problem.is_dual_point(iterate.alpha):

@@ -39,7 +39,7 @@ class StreamRun(Run):
         best = self.certificate
         best.w = iterate.w.copy()
         best.objective = progressive.loss / progressive.rows + self.problem.penalty(iterate.w)
-        best.bound = self._bound_of_derivatives(progressive.dual / progressive.rows, progressive.v / progressive.rows)
+        best.proven = self._bound_of_derivatives(progressive.dual / progressive.rows, progressive.v / progressive.rows)
         self.schedule.next_evaluation = iterate.passes
         stop = self._record(iterate, best.objective)
         if not math.isfinite(best.objective):

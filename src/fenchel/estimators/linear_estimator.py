@@ -112,9 +112,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
     def _learn(self, X: Any, y: Any, codes: np.ndarray, weight: np.ndarray, form: Formulation) -> list[Result]:
         """Solve one problem for each target given by ``codes``, and store the results."""
         self._online_results: list[Result] | None = None  # ``partial_fit`` starts from the new weights
-        rows, codes, weights = distinct_rows(dense_if_smaller(X), codes, weight)
-        targets = self._targets(codes)
-        problem = self._problem(rows, targets[0], form, weights)
+        problem, targets = self._posed(X, codes, weight, form)
         context = self._init_callback_context(max_subtasks=None)
         info: dict[str, Any] = {"estimator": self, "X": X, "y": y, "metadata": {"sample_weight": weight}}
         context.call_on_fit_task_begin(**info)
@@ -164,14 +162,11 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         """
         check_is_fitted(self)
         X, _, codes, weight, form = self._formulated(X, y, sample_weight, reset=False)
-        rows, codes, weights = distinct_rows(dense_if_smaller(X), codes, weight)
-        targets = self._targets(codes)
-        problem = self._problem(rows, targets[0], form, weights)
+        problem, targets = self._posed(X, codes, weight, form)
         wanted = 0.5 * self.gap_ / (form.factor * len(targets))
         objective = bound = 0.0
         for k, w in enumerate(self._current_weights(len(targets))):
-            part = problem if k == 0 else problem.with_labels(targets[k])
-            part = part.replace(regularizer=self._certifiable(part, form.each[k], form.positive)) if form.each else part
+            part = self._part(problem, targets, form, k)
             if part.intercept:
                 w = np.concatenate([w[:-1], w[-1:] / part.intercept])
             again = solve(part, start=w, tol=wanted / part.scale if math.isfinite(wanted) and part.scale > 0.0 else 1e-3)
@@ -179,6 +174,17 @@ class LinearEstimator(CallbackSupportMixin, Certified):
             checked = verify_point(part, w, [*found, part.dual_point(w)], math.inf, exact=exact)
             objective, bound = objective + checked.objective, bound + checked.dual_objective
         return Verification(form.factor * objective, form.factor * bound, float(self.gap_), checked.arithmetic)
+
+    def _posed(self, X: Any, codes: np.ndarray, weight: np.ndarray, form: Formulation) -> tuple[Problem, list[np.ndarray]]:
+        """The problem of the first target, on rows that are all different, and the labels of every target."""
+        rows, codes, weights = distinct_rows(dense_if_smaller(X), codes, weight)
+        targets = self._targets(codes)
+        return self._problem(rows, targets[0], form, weights), targets
+
+    def _part(self, problem: Problem, targets: list[np.ndarray], form: Formulation, k: int) -> Problem:
+        """The problem of target k."""
+        part = problem if k == 0 else problem.with_labels(targets[k])
+        return part.replace(regularizer=self._certifiable(part, form.each[k], form.positive)) if form.each else part
 
     def _problem(self, X: Any, y: np.ndarray, form: Formulation, sample_weight: Any) -> Problem:
         """The problem, with an unpenalised intercept if the regularizer and the solver allow it, else a penalised one."""
@@ -217,8 +223,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         seed = self._seed()
 
         def one(k: int, threads: int) -> Result:
-            part = problem if k == 0 else problem.with_labels(targets[k])
-            part = part.replace(regularizer=self._certifiable(part, form.each[k], form.positive)) if form.each else part
+            part = self._part(problem, targets, form, k)
             left = None if math.isinf(ends) else max(ends - time.perf_counter(), 1e-3)
             report = watch(part) if watch is not None else (lambda evaluation: False)
             callback = lambda evaluation: stop.is_set() or report(evaluation)  # noqa: E731

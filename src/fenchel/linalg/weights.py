@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel, maker
-from fenchel.core.numeric import rounding_of
+from fenchel.core.numeric import compensated_add
 from fenchel.core.record import record
 
 SMALLEST_SHARE_OF_PEAK = 1e-4  # a sum that has fallen below this share of its peak consists of the peak's rounding errors: compute it again
@@ -58,9 +58,7 @@ class Compensated(NamedTuple):
         return 1.0
 
     def shift(self, j, delta):
-        rounded = self.v[j] + delta
-        self.lost[j] += rounding_of(self.v[j], delta, rounded)
-        self.v[j] = rounded
+        self.v[j], self.lost[j] = compensated_add(self.v[j], self.lost[j], delta)
         self.size[j] += abs(delta)
         return 0.0
 

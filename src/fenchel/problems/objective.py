@@ -194,7 +194,7 @@ class Objective:
         """P(w), given z = predict(w) if it is known already."""
         raise NotImplementedError
 
-    def objective_error(self, w: np.ndarray, z: Any) -> float:
+    def objective_error(self, w: np.ndarray, z: Any, objective: float) -> float:
         """How much larger the exact P(w) may be than the objective computed from z = predict(w)."""
         raise NotImplementedError
 
@@ -206,7 +206,7 @@ class Objective:
     def scale(self) -> float:
         """What tolerances are relative to: P(0), rounded up, or P(0) minus the smallest Ω where a negative Ω makes P(0) negative."""
         at_zero = self.objective_at_zero
-        at_zero += self.objective_error(self.origin, self.origin_predictions) if math.isfinite(at_zero) else 0.0
+        at_zero += self.objective_error(self.origin, self.origin_predictions, at_zero) if math.isfinite(at_zero) else 0.0
         return at_zero if at_zero > 0.0 else at_zero + self.penalty_conjugate(np.zeros(math.prod(self.shape)))
 
     def best_scaled(self, value: Callable[[float], float], v: np.ndarray, objective: float, wanted: float, searches: bool = True) -> float:
@@ -234,7 +234,10 @@ class Objective:
         """Weights whose intercept is relative to the offset as weights with the intercept itself."""
         return np.append(w[:-1], w[-1] + self.offset) if self.offset else w
 
-    @np.errstate(over="ignore")
+    def with_offset(self, w: np.ndarray, offset: float = 0.0) -> np.ndarray:
+        """Weights whose intercept is relative to any offset, by default none, as weights relative to that of this problem."""
+        return np.append(w[:-1], w[-1] + (offset - self.offset)) if offset != self.offset else w
+
     def proven_bound_error(self, bound: float, w: np.ndarray, objective: float) -> float:
         """An estimate of the rounding in a bound from cutting planes, which solvers keep as numbers; ``w`` is the best point.
 

@@ -102,37 +102,45 @@ class RowsObjective(Objective):
         """An upper bound on P(w) − min P: the objective minus the best lower bound that α (or w itself) gives."""
         z = self.predict(w)
         objective = self.objective(w, z)
-        error = self.objective_error(w, z)
+        error = self.objective_error(w, z, objective)
         source = z if alpha is None else None
         alpha = self.negative_derivatives(z, self.y) if alpha is None else alpha
         return gap_between(objective, self.lower_bound(alpha, objective=objective + error, z=source) - error)
 
     @np.errstate(over="ignore")
-    def objective_error(self, w: np.ndarray, z: np.ndarray) -> float:
+    def objective_error(self, w: np.ndarray, z: np.ndarray, objective: float) -> float:
         """How much larger the exact P(w) may be than the objective computed from z = X·w: see :mod:`fenchel.problems.rounding`."""
         w = self._as_weights(w)
-        products = float((self.design.largest @ np.abs(w)).max())
+        products = self._largest_prediction(w)
         distance = relative_error(self.design.longest_row) * products + underflow(self.n, products)
-        computed = self.mean_loss(z)
-        if self.vector_valued:
-            # In the norm max_k |z_k|; the value may be a difference of terms as large as z.
-            lipschitz = getattr(self.loss, "lipschitz", lambda: math.inf)() * math.sqrt(self.outputs)
-            above = computed + (lipschitz if math.isfinite(lipschitz) else 2.0 * self._mass(z)) * distance + TERM * float(np.abs(z).max())
-        else:
+        rise = self._largest_rise(z, distance)
+        penalty = self.penalty_error(w)
+        size = abs(objective) + penalty / TERM + rise + (self._own_size if is_foreign(self.loss) else 0.0)  # at least the mean loss
+        return rise + TERM * size + underflow(self.m, size) + penalty
+
+    def _largest_rise(self, z: np.ndarray, distance: float) -> float:
+        """How much the mean loss can rise if every prediction moves by at most the distance."""
+        if not self.vector_valued:  # φ is convex: it rises at most by its derivative at an end of the interval
             ends = [np.abs(self.negative_derivatives(z + side, self.y)) for side in (-distance, distance)]
-            above = computed + distance * float(np.maximum(*ends) @ self.row_weights)  # φ is convex
-        loss = max(0.0, above - computed) + TERM * (above + (self._own_size if is_foreign(self.loss) else 0.0))
-        return loss + underflow(self.m, above) + self.penalty_error(w)
+            return distance * float(np.maximum(*ends) @ self.row_weights)
+        lipschitz = self._loss_constant("lipschitz") * math.sqrt(self.outputs)  # in the norm max_k |z_k|
+        if not math.isfinite(lipschitz):
+            lipschitz = 2.0 * float(np.abs(self.negative_derivatives(z, self.y)).sum(axis=1) @ self.row_weights)
+        return lipschitz * distance + TERM * float(np.abs(z).max())  # a value may be a difference of terms as large as z
 
     def _size_of_planes(self, w: np.ndarray) -> float:
-        # With the loss as its own measure of |φ'|, which is at most the Lipschitz constant, or as large as the residual.
-        lipschitz = float(getattr(self.loss, "lipschitz", lambda: math.inf)())
+        # |φ'| is at most the Lipschitz constant, or about as large as the residual.
+        lipschitz = self._loss_constant("lipschitz")
         steepness = lipschitz if math.isfinite(lipschitz) else math.sqrt(2.0 * abs(self.objective_at_zero))
-        return steepness * float((self.design.largest @ np.abs(w)).max())
+        return steepness * self._largest_prediction(w)
 
-    def _mass(self, z: np.ndarray) -> float:
-        """Σ_i r_i ‖φ'(z_i)‖₁"""
-        return float(np.abs(self.negative_derivatives(z, self.y)).sum(axis=1) @ self.row_weights)
+    def _largest_prediction(self, w: np.ndarray) -> float:
+        """A bound on Σ_j |x_ij w_j| of every row and output."""
+        return float((self.design.largest @ np.abs(w)).max())
+
+    def _loss_constant(self, name: str) -> float:
+        """``smoothness()`` or ``lipschitz()`` of the loss; infinite for a loss without it."""
+        return float(getattr(self.loss, name, lambda: math.inf)())
 
     @property
     def _own_size(self) -> float:
@@ -276,12 +284,12 @@ class RowsObjective(Objective):
     @cached_property
     def smoothness(self) -> float:
         """A Lipschitz constant of the gradient of the mean loss: 1/γ times the mean of s_i‖x_i‖²."""
-        return float(getattr(self.loss, "smoothness", lambda: math.inf)()) * float(self.row_norms**2 @ self.row_weights)
+        return self._loss_constant("smoothness") * float(self.row_norms**2 @ self.row_weights)
 
     @cached_property
     def lipschitz(self) -> float:
         """A Lipschitz constant of the mean loss."""
-        return float(getattr(self.loss, "lipschitz", lambda: math.inf)()) * float(self.row_norms @ self.row_weights)
+        return self._loss_constant("lipschitz") * float(self.row_norms @ self.row_weights)
 
     def _as_dual(self, alpha: Any) -> np.ndarray:
         alpha = np.asarray(alpha, dtype=np.float64)

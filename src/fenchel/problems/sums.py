@@ -8,24 +8,18 @@ This takes no more time, because the loops wait for the addition before.
 
 from __future__ import annotations
 
-import math
-
 from fenchel.core.compiled import kernel
-from fenchel.core.numeric import rounding_of
+from fenchel.core.numeric import compensated_add
 
 
 @kernel
 def sum_losses(loss, z, y, row_weights):
     total = 0.0
-    error = 0.0
+    lost = 0.0
     for i in range(z.shape[0]):
         term = row_weights[i] * loss.value(z[i], y[i])
-        rounded = total + term
-        if rounded == math.inf:
-            return rounded
-        error += rounding_of(total, term, rounded)
-        total = rounded
-    return total + error
+        total, lost = compensated_add(total, lost, term)
+    return total + lost
 
 
 @kernel
@@ -46,35 +40,27 @@ def negative_vector_derivatives(loss, z, y, alpha):
 def sum_conjugates(loss, alpha, y, row_weights, c):
     """Σ_i r_i φ*(−cα_i), and the sum of the absolute values."""
     total = 0.0
-    error = 0.0
+    lost = 0.0
     size = 0.0
     for i in range(alpha.shape[0]):
         if row_weights[i] > 0.0:
             term = row_weights[i] * loss.conjugate(-c * alpha[i], y[i])
-            rounded = total + term
-            if rounded == math.inf:
-                return rounded, rounded
-            error += rounding_of(total, term, rounded)
-            total = rounded
+            total, lost = compensated_add(total, lost, term)
             size += abs(term)
-    return total + error, size
+    return total + lost, size
 
 
 @kernel
 def sum_terms(regularizer, w):
     """Σ_j of the terms of Ω, and of their sizes."""
     total = 0.0
-    error = 0.0
+    lost = 0.0
     size = 0.0
     for j in range(w.shape[0]):
         term = regularizer.term(w[j], j)
-        rounded = total + term
-        if rounded == math.inf:
-            return rounded, rounded
-        error += rounding_of(total, term, rounded)
-        total = rounded
+        total, lost = compensated_add(total, lost, term)
         size += abs(term)
-    return total + error, size
+    return total + lost, size
 
 
 @kernel

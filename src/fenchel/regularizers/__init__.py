@@ -21,6 +21,9 @@ The optional ``bounded()`` says whether Ω is finite on a bounded set only, and 
 contains the minimiser even if it is not. ``factor_of_multiple`` is the factor of ∇Ω*(c·v), where that is a multiple of ∇Ω*(v).
 ``times(c)`` is c·Ω, on the same domain. The property ``smooth`` is true if Ω is differentiable everywhere.
 
+For the rounding of a lower bound: ``rising(v)`` is the sign of the direction in which Ω* grows, per weight, where that is not the sign
+of v_j (it is, if Ω is smallest at w = 0), and ``cancelled(v)`` the size of what cancels in Ω*(v), where that is more than Ω*(v) itself.
+
 The property ``is_elastic_net`` is true if Ω(w) = l1·‖w‖₁ + l2/2·‖w‖², with the attributes ``l1`` and ``l2`` (0 if absent): solvers for
 ridge, lasso and elastic net penalties ask for it, never for a class. Inside :class:`Box`, a penalty that does not grow with |w| has
 ``coercive = False``, and one that can be negative ``nonnegative = False``; both are true by default.

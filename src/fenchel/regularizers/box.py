@@ -91,6 +91,10 @@ class Linear(NamedTuple):
     def strong_convexity(self):
         return 0.0
 
+    def rising(self, v):
+        """Per weight, the sign of the direction in which Ω* grows inside a box around 0."""
+        return np.sign(v - self.slope)
+
     def times(self, c):
         return Linear(c * self.slope)
 
@@ -174,15 +178,15 @@ class Box(NamedTuple):
 
     def rising(self, v):
         """Per weight, the sign of the direction in which Ω* grows: away from where 0, or the bound nearest to it, is the best weight."""
-        centre = v - self.penalty.slope if hasattr(self.penalty, "slope") else v
-        return np.where(self.lower > 0.0, 1.0, np.where(self.upper < 0.0, -1.0, np.sign(centre)))
+        inside = getattr(self.penalty, "rising", np.sign)(v)
+        return np.where(self.lower > 0.0, 1.0, np.where(self.upper < 0.0, -1.0, inside))
 
     def cancelled(self, v):
         """The sum of |v_j w_j| over weights at finite bounds, which may cancel with the penalty."""
         corner = np.maximum(
             np.where(np.isfinite(self.lower), np.abs(self.lower), 0.0), np.where(np.isfinite(self.upper), np.abs(self.upper), 0.0)
         )
-        size = np.abs(v) + (np.abs(self.penalty.slope) if hasattr(self.penalty, "slope") else 0.0)
+        size = np.abs(v) + np.abs(getattr(self.penalty, "slope", 0.0))
         return float((size * corner).sum())
 
     def within(self, objective):

@@ -157,8 +157,7 @@ class Problem(Objective):
 
         return max(self.best_scaled(value, -a - np.copysign(error, a), objective, wanted), -self.penalty_conjugate(np.zeros(self.n)))
 
-    @np.errstate(over="ignore")
-    def objective_error(self, w: np.ndarray, z: LossAtPoint) -> float:
+    def objective_error(self, w: np.ndarray, z: LossAtPoint | None, objective: float) -> float:
         """An estimate of how much larger the exact P(w) may be than the computed one: a score is a sum over the features of a structure."""
         return relative_error(self.m + self.n) * self._size_of_planes(w) + self.penalty_error(w)
 
@@ -171,7 +170,7 @@ class Problem(Objective):
         """An upper bound on P(w) − min P, from w alone."""
         z = self.predict(w)
         objective = self.objective(w, z)
-        return gap_between(objective, self.lower_bound(None, -z.subgradient, objective, z) - self.objective_error(w, z))
+        return gap_between(objective, self.lower_bound(None, -z.subgradient, objective, z) - self.objective_error(w, z, objective))
 
     def is_dual_point(self, alpha: Any) -> bool:
         """Always False: the dual points of solvers are internal to them, and a mixture of outputs cannot be validated."""

@@ -25,8 +25,6 @@ FINEST = Fraction(1, 10 ** (DIGITS - 5))  # their relative error, with room for 
 class Extended:
     """NumPy's long double: 64 bits of mantissa on x86, 113 or 53 on other machines."""
 
-    name = "extended precision"
-
     def __init__(self) -> None:
         self.unit = float(np.finfo(np.longdouble).eps) / 2.0
         self.name = f"{np.finfo(np.longdouble).nmant + 1}-bit floating point"
@@ -120,4 +118,6 @@ def log1p(x: decimal.Decimal) -> decimal.Decimal:
     return CONTEXT.ln(CONTEXT.add(1, x))
 
 
-ARITHMETICS: dict[bool, Callable[[], Any]] = {False: Extended, True: Exact}
+def arithmetic(exact: bool) -> Extended | Exact:
+    """Exact fractions, or extended precision."""
+    return Exact() if exact else Extended()

@@ -21,7 +21,7 @@ from fenchel.core.compiled import is_foreign
 from fenchel.core.errors import InputError, InputTypeError
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Result
-from fenchel.verification.arithmetic import ARITHMETICS
+from fenchel.verification.arithmetic import arithmetic
 from fenchel.verification.definitions import LINKS, LOSSES, PENALTIES, LossDefinition, PenaltyDefinition, Terms, box_conjugate
 
 PIECE = 1 << 20  # entries of X converted at once
@@ -82,10 +82,14 @@ def verify_point(problem: Problem, w: np.ndarray, alphas: list[np.ndarray], clai
     """What any dual points prove about weights; the best of them counts."""
     if exact and problem.design.nnz > MOST_EXACT:
         raise InputError(f"X has {problem.design.nnz:,} entries, and exact fractions are slow beyond {MOST_EXACT:,}: leave out exact.")
-    check = Check(problem, w, ARITHMETICS[exact]())
-    quick = Check(problem, w, ARITHMETICS[False]()) if exact else check
-    bounds = [check.bound(alpha, quick.best_scale(alpha)) for alpha in alphas if alpha.shape == problem.dual_shape]
-    return Verification(check.above, max(bounds, default=-math.inf), claimed, check.numbers.name)
+    check = Check(problem, w, arithmetic(exact))
+    quick = Check(problem, w, arithmetic(False)) if exact else check
+    bound = -math.inf
+    for alpha in alphas:
+        if alpha.shape == problem.dual_shape:
+            point = check.point(alpha)
+            bound = max(bound, check.bound(point, quick.best_scale(quick.point(alpha) if exact else point)))
+    return Verification(check.above, bound, claimed, check.numbers.name)
 
 
 class DualPoint(NamedTuple):
@@ -112,7 +116,6 @@ class Check:
             self.shift = self._number(float(np.median(problem.y)))
             self.y = self.y - self.shift
         self.penalty, self.penalty_parameters = penalty_definition(problem.penalised, self._number)
-        self.points: dict[int, DualPoint] = {}
         self.above = self._objective(w)  #: P(w), rounded up
 
     def _number(self, value: Any) -> Any:
@@ -144,16 +147,14 @@ class Check:
 
     # ---- D(α) ----
 
-    def bound(self, alpha: np.ndarray, c: float = 1.0) -> float:
+    def bound(self, point: DualPoint, c: float = 1.0) -> float:
         """The better of D(α) and D(cα), rounded down."""
-        point = self._point(alpha)
         return max(self._value(point, c) for c in {1.0, c, float(self._largest_scale(point))})
 
-    def best_scale(self, alpha: np.ndarray) -> float:
+    def best_scale(self, point: DualPoint) -> float:
         """The c at which D(cα) is about largest."""
         from scipy.optimize import minimize_scalar
 
-        point = self._point(alpha)
         largest = float(self._largest_scale(point))
         found = minimize_scalar(lambda c: -self._value(point, c), bounds=(0.0, largest), method="bounded", options={"xatol": 1e-12})
         return max((1.0, largest, float(found.x)), key=lambda c: self._value(point, c))
@@ -183,12 +184,7 @@ class Check:
         c = self.penalty.scale(self.numbers, self.penalty_parameters, np.where(point.v >= 0, farthest, -farthest))
         return c if c >= 1 else c * (1 - self._number(2.0**-50))
 
-    def _point(self, alpha: np.ndarray) -> DualPoint:
-        if id(alpha) not in self.points:
-            self.points[id(alpha)] = self._feasible(alpha)
-        return self.points[id(alpha)]
-
-    def _feasible(self, alpha: np.ndarray) -> DualPoint:
+    def point(self, alpha: np.ndarray) -> DualPoint:
         """The point nearest to α that satisfies the constraints, and v = Σ r_i α_i x_i."""
         numbers, problem = self.numbers, self.problem
         a = self.loss.feasible(numbers, self.parameters, numbers.array(alpha), self.y)

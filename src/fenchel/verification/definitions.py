@@ -53,19 +53,14 @@ def anywhere(numbers: Any, parameters: Any, a: np.ndarray, y: np.ndarray) -> np.
     return a
 
 
-def residual_conjugate(extra: Callable[..., np.ndarray]) -> Callable[..., Terms]:
-    """φ*(−α) = −αy + extra(α) for a loss of the residual."""
+def conjugate_with(extra: Callable[..., np.ndarray]) -> Callable[..., Terms]:
+    """φ*(−α) = −αy + extra(α), for losses of the residual y − z and of the margin 1 − yz alike."""
 
     def conjugate(numbers: Any, parameters: Any, a: np.ndarray, y: np.ndarray) -> Terms:
         rest = extra(parameters, a)
         return rest - a * y, np.abs(a * y) + np.abs(rest)
 
     return conjugate
-
-
-def margin_conjugate(extra: Callable[..., np.ndarray]) -> Callable[..., Terms]:
-    """φ*(−α) = −αy + extra(α) for a loss of the margin yz with threshold 1."""
-    return residual_conjugate(extra)
 
 
 def x_log_x(numbers: Any, x: np.ndarray) -> np.ndarray:
@@ -169,41 +164,41 @@ def smooth_multiclass_hinge(numbers: Any, parameters: Any, z: np.ndarray, y: np.
 
 LOSSES: dict[str, LossDefinition] = {
     "Squared": LossDefinition(
-        lambda numbers, parameters, z, y: (z - y) ** 2 / 2, residual_conjugate(lambda parameters, a: a * a / 2), anywhere
+        lambda numbers, parameters, z, y: (z - y) ** 2 / 2, conjugate_with(lambda parameters, a: a * a / 2), anywhere
     ),
     "Absolute": LossDefinition(
-        lambda numbers, parameters, z, y: np.abs(z - y), residual_conjugate(lambda parameters, a: 0 * a), clipped(-1, 1)
+        lambda numbers, parameters, z, y: np.abs(z - y), conjugate_with(lambda parameters, a: 0 * a), clipped(-1, 1)
     ),
     "Quantile": LossDefinition(
         lambda numbers, parameters, z, y: np.maximum(parameters[0] * (y - z), lower_slope(parameters) * (y - z)),
-        residual_conjugate(lambda parameters, a: 0 * a),
+        conjugate_with(lambda parameters, a: 0 * a),
         clipped(lower_slope, lambda parameters: parameters[0]),
     ),
     "EpsilonInsensitive": LossDefinition(
         lambda numbers, parameters, z, y: positive(np.abs(z - y) - parameters[0]),
-        residual_conjugate(lambda parameters, a: parameters[0] * np.abs(a)),
+        conjugate_with(lambda parameters, a: parameters[0] * np.abs(a)),
         clipped(-1, 1),
     ),
     "SquaredEpsilonInsensitive": LossDefinition(
         lambda numbers, parameters, z, y: positive(np.abs(z - y) - parameters[0]) ** 2 / 2,
-        residual_conjugate(lambda parameters, a: a * a / 2 + parameters[0] * np.abs(a)),
+        conjugate_with(lambda parameters, a: a * a / 2 + parameters[0] * np.abs(a)),
         anywhere,
     ),
     "Huber": LossDefinition(
         huber,
-        residual_conjugate(lambda parameters, a: a * a / 2),
+        conjugate_with(lambda parameters, a: a * a / 2),
         clipped(lambda parameters: -parameters[0], lambda parameters: parameters[0]),
     ),
     "Logistic": LossDefinition(lambda numbers, parameters, z, y: numbers.log1p_exp(-y * z), entropy_conjugate, margin_clipped(1)),
     "Hinge": LossDefinition(
-        lambda numbers, parameters, z, y: positive(1 - y * z), margin_conjugate(lambda parameters, a: 0 * a), margin_clipped(1)
+        lambda numbers, parameters, z, y: positive(1 - y * z), conjugate_with(lambda parameters, a: 0 * a), margin_clipped(1)
     ),
     "SquaredHinge": LossDefinition(
         lambda numbers, parameters, z, y: positive(1 - y * z) ** 2 / 2,
-        margin_conjugate(lambda parameters, a: a * a / 2),
+        conjugate_with(lambda parameters, a: a * a / 2),
         margin_clipped(math.inf),
     ),
-    "SmoothHinge": LossDefinition(smooth_hinge, margin_conjugate(lambda parameters, a: parameters[0] * a * a / 2), margin_clipped(1)),
+    "SmoothHinge": LossDefinition(smooth_hinge, conjugate_with(lambda parameters, a: parameters[0] * a * a / 2), margin_clipped(1)),
     "Softmax": LossDefinition(softmax, softmax_conjugate, on_simplex),
     "MulticlassHinge": LossDefinition(multiclass_hinge, multiclass_hinge_conjugate, on_simplex),
     "SmoothMulticlassHinge": LossDefinition(smooth_multiclass_hinge, multiclass_hinge_conjugate, on_simplex),

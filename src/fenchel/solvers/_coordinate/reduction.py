@@ -78,8 +78,7 @@ class Reduction:
 
     def agrees(self, result: Result, problem: Problem) -> bool:
         """Whether the original problem has the objective that ``result``, already mapped back, reports."""
-        w = np.append(result.w[:-1], result.w[-1] - problem.offset) if problem.offset else result.w
-        objective = problem.replace(regularizer=result.regularizer).objective(w)
+        objective = problem.replace(regularizer=result.regularizer).objective(problem.with_offset(result.w))
         return bool(abs(objective - result.objective) <= ROUNDING * problem.objective_at_zero)
 
     def _rounding(self, w: np.ndarray) -> float:
