@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,34 +14,26 @@ import scipy.sparse as sp
 
 import fenchel as fl
 from fenchel.solvers import solvers
+from tests.contracts.pairs import (
+    LOSSES,
+    ONLINE,
+    QUICK_LOSSES,
+    QUICK_SOLVERS,
+    REGULARIZERS,
+    SAME_LOOP,
+    WAYS,
+    check_optimum,
+    is_compiled,
+    pairs,
+    problem,
+)
 from tests.data import data
-from tests.references import instances, reference
 
-LOSSES, REGULARIZERS = instances()
-# Each way to run a solver, with the accuracy it is asked for: smoothing a non-smooth loss costs O(1/√accuracy) passes.
-WAYS = [("sdca", {}), ("accelerated-sdca", {}), ("accelerated-sdca", {"variant": "practical"}), ("fista", {}), ("lbfgs", {})]
-WAYS += [("scd", {}), ("cyclic-cd", {}), ("gcd", {}), ("working-set", {}), ("newton", {}), ("interior-point", {})]
-WAYS += [("bundle", {}), ("proximal-bundle", {})]
-# Online methods converge as 1/passes: the same properties, to the accuracy of a few thousand passes.
-ONLINE = [("pgs", {}), ("pgs", {"predictor": "suffix"}), ("pegasos", {}), ("adaptive", {}), ("proximal", {}), ("optimistic", {})]
-ONLINE += [("smidas", {}), ("truncgrad", {})]
-QUICK_SOLVERS = {"sdca", "fista", "lbfgs", "working-set", "newton"}
 EVERY_WAY = [pytest.param(*way, marks=() if way[0] in QUICK_SOLVERS or way == ONLINE[0] else pytest.mark.slow) for way in WAYS + ONLINE]
 RARE_LAYOUTS = [pytest.param(name, marks=pytest.mark.slow) for name in ("fortran", "float32", "csr-float32", "int64-indices")]
-QUICK = {"hinge", "logistic", "squared", "softmax"}
-# One loop runs every loss, as pgs shows; the others differ in the update rule alone, so a few losses suffice to test it.
-SAME_LOOP = {"pegasos", "adaptive", "proximal", "optimistic", "smidas", "truncgrad"}
-# Kernels use the loss and the regularizer independently of each other: every loss with one or two regularizers and every regularizer with
-# a few losses, one of several classes, test as much as all pairs, which take minutes to compile.
-INDEPENDENT = {"pgs", "scd", "cyclic-cd", "gcd", "sdca", "accelerated-sdca"}
 STRUCTURED = {"block-frank-wolfe"}  # for structured examples only: tested in tests/structured/test_problem.py
 assert {name for name, _ in WAYS + ONLINE} == set(solvers()) - STRUCTURED, "add the new solver to WAYS or ONLINE"
 assert {name for name, _ in ONLINE} == {name for name, solver in solvers().items() if solver.online}
-
-
-def problem(loss, regularizer, convert=lambda X: X):
-    X, y = data(loss.labels)
-    return fl.Problem(convert(X), y, loss, regularizer)
 
 
 def penalty_for(solver, strength):
@@ -51,35 +47,24 @@ def loss_for(solver, smooth=fl.Logistic()):
     return fl.Hinge() if solver == "interior-point" else smooth
 
 
-def accepted():
-    for (loss, chosen), (name, regularizer), (solver, options) in itertools.product(LOSSES.items(), REGULARIZERS.items(), WAYS + ONLINE):
-        if loss not in QUICK and solver in SAME_LOOP:
-            continue
-        if options.get("predictor") == "suffix" and (name != "l2" or loss not in QUICK):
-            continue
-        if solver in INDEPENDENT and name not in ("l1", "l2") and loss not in ("hinge", "logistic", "softmax"):
-            continue
-        if solvers()[solver].refusal(problem(chosen, regularizer)) is None:
-            ordinary = solver in QUICK_SOLVERS or ((solver, options) == ONLINE[0] and loss == "logistic")
-            quick = ordinary and loss in QUICK and name in ("l1", "l2")
-            marks = [] if quick else [pytest.mark.slow]
-            yield pytest.param(loss, name, solver, options, id="-".join([solver, *options.values(), loss, name]), marks=marks)
+def compiled():
+    for loss, name, solver, options in (case for case in pairs() if is_compiled(*case)):
+        quick = (solver in QUICK_SOLVERS and loss in QUICK_LOSSES) or (solver, loss, name) == ("pgs", "logistic", "l2")
+        marks = () if quick and name in ("l1", "l2") and "predictor" not in options else pytest.mark.slow
+        yield pytest.param(loss, name, solver, options, id="-".join([solver, *options.values(), loss, name]), marks=marks)
 
 
-@pytest.mark.parametrize(("loss", "regularizer", "solver", "options"), list(accepted()))
+@pytest.mark.parametrize(("loss", "regularizer", "solver", "options"), list(compiled()))
 def test_reaches_the_reference_optimum_and_certifies_it(loss, regularizer, solver, options):
-    chosen = problem(LOSSES[loss], REGULARIZERS[regularizer])
-    non_smooth = np.isinf(LOSSES[loss].smoothness())
-    tol = 1e-2 if non_smooth and solver == "accelerated-sdca" and not options else 1e-4
-    tol = 1e-2 if solvers()[solver].online else tol
-    result = fl.minimize(chosen, solver, tol=tol, max_passes=20_000, **options)
-    best = reference(loss, regularizer)
-    assert result.converged, result.message
-    assert result.gap <= tol * chosen.objective_at_zero
-    assert result.objective - best <= result.gap + 1e-7, "the certificate is a promise"
-    assert result.dual_objective <= best + 1e-7, "a lower bound lies below the optimum"
-    assert result.objective >= best - 1e-7
-    assert chosen.objective(result.w) == pytest.approx(result.objective, rel=1e-12)
+    check_optimum(loss, regularizer, solver, options)
+
+
+@pytest.mark.slow
+def test_every_other_pair_reaches_the_reference_optimum_as_plain_python():
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-m", "tests.contracts.pairs"]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(("loss", "regularizer"), [(x, r) for x in LOSSES for r in REGULARIZERS])

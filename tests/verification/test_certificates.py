@@ -80,6 +80,16 @@ def test_constant_labels_are_fitted_exactly():
         assert (result.converged, result.objective, result.gap, result.intercept) == (True, 0.0, 0.0, value)
 
 
+def test_a_tiny_multiple_of_a_dual_point_has_a_true_bound():
+    """log(1 − p) is rounded by as much as the 1 in it, however small p is."""
+    for strength in np.geomspace(1e-9, 1e-7, 20):
+        problem = fl.Problem(np.array([[2.0]]), [-1.0], fl.Logistic(), fl.L1(strength))
+        alpha = np.array([-0.2])
+        check = Check(problem, np.zeros(1), arithmetic(True))
+        largest = check.bound(check.point(alpha)) * (1.0 + 1e-12)  # at the largest multiple that is feasible
+        assert 0.99 * largest < problem.lower_bound(alpha) <= largest
+
+
 def test_a_false_claim_does_not_hold():
     problem = taken(fl.Logistic(), fl.L2(0.01), "free")
     result = solved(problem)

@@ -185,7 +185,8 @@ class RowsObjective(Objective):
 
         def value(c: float) -> float:
             total, size = self._conjugate_sums(alpha, c, z)
-            losses = total + (TERM + change) * (size + c * size_of_labels) + underflow(self.m, size)
+            constants = self._own_size if c * size_of_labels > 0.0 else 0.0  # at α = 0 nothing is rounded
+            losses = total + (TERM + change) * (size + c * size_of_labels + constants) + underflow(self.m, size)
             penalty = self.penalty_conjugate_around(c * v, c * distance + underflow(self.m, size_of_labels), objective)
             bound = -losses - penalty
             return bound - TERM * (abs(losses) + abs(penalty)) if bound > -math.inf else -math.inf
@@ -220,10 +221,8 @@ class RowsObjective(Objective):
         return math.inf if z is None and not hasattr(self.loss, "conjugate") else self._conjugate_sums(alpha, c, z)[0]
 
     def _size_of_labels(self, weighted: np.ndarray) -> float:
-        """The sum of |s_i α_i y_i|/m, which may cancel in φ*, and of the constants of φ*; 0 at α = 0, where nothing is rounded."""
-        if not weighted.any():
-            return 0.0
-        return self._own_size + (0.0 if self.vector_valued else float(np.abs(weighted) @ np.abs(self.y)))
+        """The sum of |s_i α_i y_i|/m, which may cancel in φ*; |y_i| counts as 1 for classes."""
+        return float(np.abs(weighted).sum() if self.vector_valued else np.abs(weighted) @ np.abs(self.y))
 
     def _conjugate_sums(self, alpha: np.ndarray, c: float, z: np.ndarray | None) -> tuple[float, float]:
         """The mean conjugate at cα, and the sizes of what is added in it."""

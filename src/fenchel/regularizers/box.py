@@ -191,6 +191,8 @@ class Box(NamedTuple):
 
     def within(self, objective):
         """The intersection of the box with the region in which weights of at most this objective can lie."""
+        if self.bounded():
+            return self
         far = self.penalty.reach(objective, 1)
         return Box(np.maximum(self.lower, -far), np.minimum(self.upper, far), self.penalty)
 

@@ -96,7 +96,7 @@ def minimise_by_columns(model, cg, w, target, forcing, most, finish):
             return sweep
         if finish and sweep % SWEEPS == 0:
             S = support[: find_support(w, support)]
-            if changed <= SETTLED * S.shape[0]:
+            if S.shape[0] > 0 and changed <= SETTLED * S.shape[0]:
                 mean = minimise_on_support(model, cg, S, w, REMAINING * target / size, steps)
                 move_towards(model, cg, S, w, mean)
                 steps = min(2 * steps, MOST_STEPS)
