@@ -209,7 +209,10 @@ def kernel(function: F) -> F:
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
-        foreign = tuple(cls for arg in args for cls in _foreign_classes(arg))
+        foreign: tuple[type, ...] = ()
+        for arg in args:
+            if isinstance(arg, tuple):
+                foreign += tuple(_foreign_classes(arg))
         try:
             return dispatcher(foreign)(*args)
         except NumbaError as error:

@@ -98,6 +98,8 @@ def in_parallel(jobs: list[tuple[Any, ...]], threads: int | None = None) -> None
     >>> found
     [1, 2]
     """
+    if len(jobs) == 1 or threads == 1:
+        return _in_turn(jobs)
     if threads is not None and threads < len(jobs):
         shares = [jobs[first::threads] for first in range(threads)]
         jobs = [(_in_turn, share) for share in shares]

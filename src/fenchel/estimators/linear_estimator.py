@@ -26,7 +26,7 @@ from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import InputError
 from fenchel.core.threads import available_threads, one_thread, run_tasks
 from fenchel.datasets import Encoding
-from fenchel.driver import Evaluation, solve
+from fenchel.driver import Evaluation, find_solver, solve
 from fenchel.estimators.certified import Certified
 from fenchel.estimators.repeated_rows import dense_if_smaller, distinct_rows
 from fenchel.linalg.design import threads_for_problems
@@ -176,8 +176,15 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         return Verification(form.factor * objective, form.factor * bound, float(self.gap_), checked.arithmetic)
 
     def _posed(self, X: Any, codes: np.ndarray, weight: np.ndarray, form: Formulation) -> tuple[Problem, list[np.ndarray]]:
-        """The problem of the first target, on rows that are all different, and the labels of every target."""
-        rows, codes, weights = distinct_rows(dense_if_smaller(X), codes, weight)
+        """The problem of the first target and the labels of every target; rows that are equal are merged if their order matters."""
+        X = dense_if_smaller(X)
+        targets = self._targets(codes)
+        problem = self._problem(X, targets[0], form, weight)
+        if not find_solver(problem, self._limits()["solver"], {})[0].draws:
+            return problem, targets
+        rows, codes, weights = distinct_rows(X, codes, weight)
+        if rows is X:
+            return problem, targets
         targets = self._targets(codes)
         return self._problem(rows, targets[0], form, weights), targets
 

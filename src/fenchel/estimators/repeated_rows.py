@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 DENSE = 2 / 3  # share of stored entries above which a dense array takes less memory than CSR
+MIX = 0x9E3779B97F4A7C15  # an odd number whose bits look random: 2⁶⁴ divided by the golden ratio
 MOST_ROWS = 2000  # rows; with more of them sorting would cost more than it saves
 
 
@@ -22,18 +23,13 @@ def distinct_rows(X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[Any, np.nd
     """
     if len(y) > MOST_ROWS:
         return X, y, weight
-    keys = [row + label.tobytes() for row, label in zip(_bytes_of_rows(X), np.ascontiguousarray(y), strict=True)]
-    first: dict[bytes, int] = {}
-    total: dict[bytes, float] = {}
-    for i, key in enumerate(keys):
-        if weight[i] > 0.0:
-            first.setdefault(key, i)
-            total[key] = total.get(key, 0.0) + weight[i]
-    if not first:
+    rows = np.flatnonzero(weight > 0.0)
+    if not rows.size:
         return X, y, weight
-    order = sorted(first)
-    rows = np.array([first[key] for key in order])
-    return X[rows], y[rows], np.array([total[key] for key in order])
+    _, first, place = np.unique(_hashes(X, y)[rows], return_index=True, return_inverse=True)
+    chosen = X[rows[first]], y[rows[first]], np.bincount(place, weight[rows])
+    is_same = np.array_equal(y[rows], chosen[1][place]) and _equal(X[rows], chosen[0][place])
+    return chosen if is_same else (X, y, weight)  # two different rows have the same hash
 
 
 def dense_if_smaller(X: Any) -> Any:
@@ -52,9 +48,31 @@ def distinct_in_folds(X: Any, y: np.ndarray, weight: np.ndarray, splits: list[An
     return rows, labels[:, 0], weights, list(zip(parts[::2], parts[1::2], strict=True))
 
 
-def _bytes_of_rows(X: Any) -> list[bytes]:
-    if not sp.issparse(X):
-        return [row.tobytes() for row in np.ascontiguousarray(X)]
-    X = X.tocsr()
-    ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    return [X.indices[a:b].astype(np.int64).tobytes() + X.data[a:b].tobytes() for a, b in ends]
+def _hashes(X: Any, y: np.ndarray) -> np.ndarray:
+    """A number for each row of X and y: Σ_j c_j h(x_ij) mod 2⁶⁴, with random odd c_j and h mixing the bits of a number."""
+    if sp.issparse(X):
+        X = X.tocsr()
+        ends = np.append(0, np.cumsum(_mixed(X.data) * _odd(X.shape[1])[X.indices], dtype=np.uint64))
+        total = np.diff(ends[X.indptr])
+    else:
+        total = (_mixed(X) * _odd(X.shape[1])).sum(axis=1, dtype=np.uint64)
+    labels = y.reshape(len(y), -1)
+    return total + (_mixed(labels.astype(np.float64)) * _odd(labels.shape[1])[::-1]).sum(axis=1, dtype=np.uint64) * np.uint64(MIX)
+
+
+def _mixed(values: np.ndarray) -> np.ndarray:
+    """The bits of numbers, mixed: those of whole numbers differ in their first bits only."""
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(MIX)
+    return bits ^ (bits >> np.uint64(29))
+
+
+def _odd(count: int) -> np.ndarray:
+    return np.random.default_rng(0).integers(0, 1 << 64, size=count, dtype=np.uint64) | np.uint64(1)
+
+
+def _equal(A: Any, B: Any) -> bool:
+    if not sp.issparse(A):
+        return np.array_equal(A, B)
+    A, B = A.tocsr(), B.tocsr()
+    return np.array_equal(A.indptr, B.indptr) and np.array_equal(A.indices, B.indices) and np.array_equal(A.data, B.data)

@@ -127,14 +127,12 @@ class Design:
         """X·w, for one weight vector or one per output."""
         if not w[: self.width].any():
             return np.full((self.m, *w.shape[1:]), self.intercept * w[-1])
-        dense = w.ndim == 2 and not sp.issparse(self.storage)
-        product = self._blocks(w) if dense else self._product(w[: self.width], forward=not self.stored_by_columns, size=self.m)
+        product = self._blocks(w) if self._by_blas(w) else self._product(w[: self.width], forward=not self.stored_by_columns, size=self.m)
         return product + self.intercept * w[-1] if self.intercept else product
 
     def rmatvec(self, a: np.ndarray) -> np.ndarray:
         """Xᵀ·a, for one number per row or one per row and output."""
-        dense = a.ndim == 2 and not sp.issparse(self.storage)
-        product = self._transposed_blocks(a) if dense else self._product(a, forward=self.stored_by_columns, size=self.width)
+        product = self._transposed_blocks(a) if self._by_blas(a) else self._product(a, forward=self.stored_by_columns, size=self.width)
         return np.concatenate([product, [self.intercept * a.sum(axis=0)]]) if self.intercept else product
 
     def rmatvec_with_size(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -144,13 +142,22 @@ class Design:
         add(self.rows, np.ascontiguousarray(a, dtype=np.float64), 0, self.m, Compensated(*(part.reshape(-1) for part in total)))
         return total[0] + total[1], total[2]
 
+    def _by_blas(self, operand: np.ndarray) -> bool:
+        """Whether BLAS is faster than the kernels: for dense X, but not for one vector where X would have to be converted to float64."""
+        return not sp.issparse(self.storage) and (operand.ndim == 2 or self.storage.dtype == np.float64)
+
+    @property
+    def _block(self) -> int:
+        """Rows that BLAS multiplies at once: few if they have to be converted to float64 for it."""
+        return self.m if self.storage.dtype == np.float64 else BLOCK
+
     def _blocks(self, w: np.ndarray) -> np.ndarray:
-        """X·w for several outputs of a dense matrix, by BLAS."""
-        out = np.empty((self.m, w.shape[1]))
+        """X·w for a dense matrix, by BLAS."""
+        out = np.empty((self.m, *w.shape[1:]))
 
         def multiply(first: int, last: int) -> None:
-            for a in range(first, last, BLOCK):
-                b = min(a + BLOCK, last)
+            for a in range(first, last, self._block):
+                b = min(a + self._block, last)
                 np.matmul(self.storage[a:b].astype(np.float64, copy=False), w[: self.width], out=out[a:b])
 
         with one_thread:
@@ -158,13 +165,13 @@ class Design:
         return out
 
     def _transposed_blocks(self, rows: np.ndarray) -> np.ndarray:
-        """Xᵀ·a for several outputs of a dense matrix, as (aᵀ·X)ᵀ: for few outputs BLAS needs half to all of the time of Xᵀ·a."""
+        """Xᵀ·a for a dense matrix, as (aᵀ·X)ᵀ: for few outputs BLAS needs half to all of the time of Xᵀ·a."""
         bounds = self.ranges(self.stored_rows, self.m)
-        parts = [np.zeros((rows.shape[1], self.width)) for _ in bounds]
+        parts = [np.zeros((*rows.shape[1:], self.width)) for _ in bounds]
 
         def add(first: int, last: int, total: np.ndarray) -> None:
-            for a in range(first, last, BLOCK):
-                b = min(a + BLOCK, last)
+            for a in range(first, last, self._block):
+                b = min(a + self._block, last)
                 total += rows[a:b].T @ self.storage[a:b].astype(np.float64, copy=False)
 
         with one_thread:
@@ -192,6 +199,8 @@ class Design:
     def ranges(self, vectors: Any, count: int) -> list[tuple[int, int]]:
         """Consecutive ranges of rows or columns, one for each thread, with about as many entries each."""
         threads = self.threads if self.nnz >= PARALLEL_FROM else 1
+        if threads == 1:
+            return [(0, count)]
         if hasattr(vectors, "indptr"):
             bounds = np.searchsorted(vectors.indptr, np.linspace(0, vectors.indptr[-1], threads + 1)[1:-1])
         else:

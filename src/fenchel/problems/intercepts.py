@@ -13,6 +13,7 @@ import numpy as np
 
 from fenchel.core.numeric import EPSILON, TINY
 from fenchel.problems.rounding import SMALLEST
+from fenchel.problems.sums import weighted_sums
 
 BALANCED = 1e-12  # relative to Σ|s_i α_i|: a sum of s_i α_i this small is 0 up to rounding
 SUMMED = 64 * EPSILON  # the relative error of a pairwise sum of up to 2⁴⁸ numbers
@@ -21,8 +22,6 @@ FARTHEST = 1e15  # largest |b| searched: beyond it there is no minimum, as when 
 
 def best_intercept(problem: Any, z: np.ndarray) -> Any:
     """The b that minimises the mean loss of z + b, for a smooth loss: a root of the derivative, or one b for each class."""
-    from scipy.optimize import brentq  # imported here because it takes a third of the time of importing fenchel
-
     if problem.vector_valued:
         return _best_intercepts(problem, z)
 
@@ -30,6 +29,9 @@ def best_intercept(problem: Any, z: np.ndarray) -> Any:
     first = -float(alpha @ problem.row_weights)
     if not abs(first) > EPSILON * float(np.abs(alpha) @ problem.row_weights):
         return 0.0
+    if getattr(problem.loss, "is_quadratic", False) and problem.loss.curvature(0.0, 1.0) == 1.0:
+        return -first / float(problem.row_weights.sum())
+    from scipy.optimize import brentq  # imported here because it takes a third of the time of importing fenchel
 
     def derivative(b: float) -> float:
         """The derivative relative to that at 0: products of two of them would underflow for tiny labels."""
@@ -73,6 +75,10 @@ def imbalance(alpha: np.ndarray, row_weights: np.ndarray) -> float:
     >>> imbalance(np.array([0.4, -0.2]), np.array([0.5, 0.5])) >= 0.5
     True
     """
+    if alpha.ndim == 1:
+        total, size = weighted_sums(alpha, row_weights)
+        excess = abs(total) + SUMMED * size
+        return 2.0 * excess / max(size + excess, TINY)
     weighted = np.ascontiguousarray(alpha.T * row_weights)  # NumPy adds contiguous entries pairwise, with an error of order log m
     sizes = np.abs(weighted).sum(axis=-1)
     excess = np.abs(weighted.sum(axis=-1)) + SUMMED * sizes

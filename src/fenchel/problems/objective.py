@@ -219,6 +219,8 @@ class Objective:
         elif not searches:
             return best
         far = math.isfinite(wanted) and objective - best > FAR * (objective - wanted)
+        if far and best < 0.0:
+            best = max(best, value(0.0))  # α = 0, whose bound is 0 for most losses
         if best >= wanted or far or value(0.999 * largest) <= best:
             return best
         from scipy.optimize import minimize_scalar  # imported here because it takes a third of the time of importing fenchel

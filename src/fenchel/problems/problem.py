@@ -6,6 +6,7 @@ The objective, its dual and the gap between them are in :mod:`fenchel.problems.r
 from __future__ import annotations
 
 import copy
+import functools
 import uuid
 from collections.abc import Iterator
 from functools import cached_property
@@ -162,9 +163,15 @@ class Problem(RowsObjective):
 
     def _changed(self, **changes: Any) -> Problem:
         other = Problem.__new__(Problem)
-        kept = {name: value for name, value in vars(self).items() if not isinstance(getattr(Problem, name, None), cached_property)}
+        kept = {name: value for name, value in vars(self).items() if name not in computed_once(Problem)}
         vars(other).update({**kept, "token": uuid.uuid4().hex, **changes})
         return other
+
+
+@functools.cache
+def computed_once(cls: type) -> frozenset[str]:
+    """The names of the cached properties of a class, which a changed problem computes again."""
+    return frozenset(name for name in dir(cls) if isinstance(getattr(cls, name, None), cached_property))
 
 
 def _is_free(intercept: Any) -> bool:

@@ -51,6 +51,19 @@ def sum_conjugates(loss, alpha, y, row_weights, c):
 
 
 @kernel
+def weighted_sums(alpha, row_weights):
+    """Σ_i r_i α_i, and the sum of the absolute values."""
+    total = 0.0
+    lost = 0.0
+    size = 0.0
+    for i in range(alpha.shape[0]):
+        term = row_weights[i] * alpha[i]
+        total, lost = compensated_add(total, lost, term)
+        size += abs(term)
+    return total + lost, size
+
+
+@kernel
 def sum_terms(regularizer, w):
     """Σ_j of the terms of Ω, and of their sizes."""
     total = 0.0

@@ -33,7 +33,7 @@ SHORTEST = 1e-15  # shortest step tried
 REFRESHED = 10  # steps after which z = X·w is computed again, against the accumulation of rounding errors
 
 
-@solver("newton", needs=(smooth_loss, second_derivatives, ridge_throughout))
+@solver("newton", needs=(smooth_loss, second_derivatives, ridge_throughout), evaluates_start=True)
 def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float) -> Iterator[Iterate]:
     """Newton's method: smooth losses with the ridge penalty; the fastest where rows or columns are few."""
     equations = newton_equations(problem.design, problem.penalised.l2, problem.free)
