@@ -149,9 +149,10 @@ def test_single_precision_input_gives_single_precision_weights(name, tmp_path):
     X, y = data(name)
     np.save(tmp_path / "X.npy", X.astype(np.float32))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    model = made(name).fit(mapped, y)
+    options = {"solver": "auto"} if name.startswith("SGD") else {}  # a few passes take rows of other numbers elsewhere
+    model = made(name, **options).fit(mapped, y)
     assert model.coef_.dtype == np.float32
-    np.testing.assert_allclose(model.predict(mapped), made(name).fit(X, y).predict(X), rtol=1e-2, atol=1e-2)
+    np.testing.assert_allclose(model.predict(mapped), made(name, **options).fit(X, y).predict(X), rtol=1e-2, atol=1e-2)
 
 
 @pytest.mark.parametrize("name", each())

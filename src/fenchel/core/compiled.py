@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import numba
@@ -110,6 +110,7 @@ def _construct_with_checks(cls: Any) -> None:
     converters = tuple(CONVERTERS.get(hints.get(name)) for name in cls._fields)
     plain_new = cls.__new__
     check = getattr(cls, "check", None)
+    is_plain = check is None and not any(converters)
 
     @functools.wraps(plain_new)
     def __new__(klass: Any, *args: Any, **kwargs: Any) -> Any:
@@ -118,6 +119,8 @@ def _construct_with_checks(cls: Any) -> None:
         except TypeError as error:
             fields = ", ".join(cls._fields) or "no parameters"
             raise InputTypeError(f"{klass.__name__} takes {fields} ({error}): give only these, and all that have no default.") from None
+        if is_plain:
+            return plain
         values = [
             convert(v, f"{klass.__name__}({f}=...)") if convert else v for v, convert, f in zip(plain, converters, cls._fields, strict=True)
         ]
@@ -209,10 +212,7 @@ def kernel(function: F) -> F:
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
-        foreign: tuple[type, ...] = ()
-        for arg in args:
-            if isinstance(arg, tuple):
-                foreign += tuple(_foreign_classes(arg))
+        foreign = _foreign_classes(args)
         try:
             return dispatcher(foreign)(*args)
         except NumbaError as error:
@@ -228,13 +228,20 @@ def kernel(function: F) -> F:
     return call  # type: ignore[return-value]
 
 
-def _foreign_classes(value: Any) -> Iterator[type]:
-    """The classes of the value and of its nested fields that are defined outside the package."""
-    if isinstance(value, tuple):
-        if type(value).__module__.partition(".")[0] not in (PACKAGE, "builtins"):
-            yield type(value)
-        for field in value:
-            yield from _foreign_classes(field)
+def _foreign_classes(values: tuple[Any, ...]) -> tuple[type, ...]:
+    """The classes of the values and of their nested fields that are defined outside the package."""
+    found: tuple[type, ...] = ()
+    for value in values:
+        if isinstance(value, tuple):
+            if not _is_own(type(value)):
+                found += (type(value),)
+            found += _foreign_classes(value)
+    return found
+
+
+@functools.cache
+def _is_own(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] in (PACKAGE, "builtins")
 
 
 def _main_reason(error: Exception) -> str:
@@ -246,7 +253,7 @@ def _main_reason(error: Exception) -> str:
 
 def is_foreign(part: Any) -> bool:
     """Whether the object's class, or that of a part of it, is defined outside the package."""
-    return any(True for _ in _foreign_classes(part))
+    return bool(_foreign_classes((part,)))
 
 
 def is_compiled(part: Any) -> bool:

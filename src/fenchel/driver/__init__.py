@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fenchel.driver.minimization import find_solver, minimize, solve, uninterrupted
+from fenchel.driver.minimization import minimize, solve, uninterrupted
 from fenchel.driver.run import Evaluation
 
-__all__ = ["Evaluation", "find_solver", "minimize", "solve", "uninterrupted"]
+__all__ = ["Evaluation", "minimize", "solve", "uninterrupted"]
 
 
 def __dir__() -> list[str]:

@@ -14,6 +14,7 @@ from fenchel.core.threads import one_thread
 from fenchel.core.validation import is_number
 from fenchel.driver.advice import warn_not_certified
 from fenchel.driver.choice import choose
+from fenchel.driver.patient_run import PatientRun
 from fenchel.driver.progress import progress_bar
 from fenchel.driver.run import Evaluation, Run
 from fenchel.driver.start import as_start, origin_of
@@ -23,6 +24,7 @@ from fenchel.problems.result import Iterate, Result
 from fenchel.solvers import Solver, solvers
 from fenchel.solvers.names import SolverName
 
+LEAST_OBJECTIVE = 1e-290  # a smaller objective has few correct digits, because its terms are below the smallest normal number
 WARNED = ("max_passes", "stalled", "diverged", "contradiction")  # a time limit, a callback or an interrupt ends a run at the user's request
 
 
@@ -98,9 +100,14 @@ def solve(
     threads: int | None = None,
     callback: Callable[[Evaluation], bool | None] | None = None,
     progress: bool = False,
+    patience: float | None = None,
+    watched: Callable[[np.ndarray], float] | None = None,
     **options: Any,
 ) -> Result:
-    """The same as :func:`minimize` without its warning, for callers that check ``converged`` themselves."""
+    """The same as :func:`minimize` without its warning, for callers that check ``converged`` themselves.
+
+    With ``patience`` the run ends as :mod:`fenchel.driver.patient_run` says, where ``watched`` takes the weights to the value watched.
+    """
     check_limits(tol, max_passes, time_limit, seed, threads)
     if not isinstance(problem, Objective):
         raise InputTypeError(
@@ -110,15 +117,21 @@ def solve(
         problem = problem.centred()
         if not math.isfinite(problem.objective_at_zero):
             raise InputError("The objective at w = 0 is not finite, so no accuracy can be relative to it: scale y, or use another loss.")
+        if 0.0 < problem.objective_at_zero < LEAST_OBJECTIVE:
+            raise InputError(f"The objective at w = 0 is {problem.objective_at_zero:.0e}, too small for floating point: scale y.")
         problem = problem.with_threads(threads)
     else:
         problem = problem.limited(max_passes, threads)  # type: ignore[attr-defined]
-    chosen, options = find_solver(problem, solver, options)
+    # A patient run takes an intercept that the solver penalises for one that is not penalised.
+    posed = problem.with_intercept(1.0) if patience is not None and problem.free else problem
+    chosen, options = find_solver(posed, solver, options)
     rng = np.random.default_rng(seed)
-    kind = Run if problem.in_memory else StreamRun
-    run = kind(problem, chosen.name, options, tol, callback)
-    begin = as_start(problem, start, run.key, rng)
-    iterates = chosen.run(problem, start=begin, rng=rng, accuracy=run.target, **options)
+    if patience is not None:
+        run: Run = PatientRun(problem, chosen.name, options, tol, callback, patience=patience, watched=watched)
+    else:
+        run = (Run if problem.in_memory else StreamRun)(problem, chosen.name, options, tol, callback)
+    begin = as_start(posed, start, run.key, rng)
+    iterates = chosen.run(posed, start=begin, rng=rng, accuracy=run.target, **options)
     with progress_bar(chosen.name, progress, max_passes) as run.show:
         return run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, chosen.evaluates_start)
 

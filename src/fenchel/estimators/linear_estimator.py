@@ -26,7 +26,8 @@ from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import InputError
 from fenchel.core.threads import available_threads, one_thread, run_tasks
 from fenchel.datasets import Encoding
-from fenchel.driver import Evaluation, find_solver, solve
+from fenchel.driver import Evaluation, solve
+from fenchel.driver.choice import choose
 from fenchel.estimators.certified import Certified
 from fenchel.estimators.repeated_rows import dense_if_smaller, distinct_rows
 from fenchel.linalg.design import threads_for_problems
@@ -95,6 +96,10 @@ class LinearEstimator(CallbackSupportMixin, Certified):
     def _limits_for(self, problem: Problem) -> dict[str, Any]:
         """The same for one problem."""
         return self._limits()
+
+    def _watched(self, problem: Problem, k: int) -> Callable[[np.ndarray], float] | None:
+        """What decides when the fit of target k ends, as a function of its weights, where it is not the objective."""
+        return None
 
     def _targets(self, codes: np.ndarray) -> list[np.ndarray]:
         """The labels of each problem."""
@@ -180,7 +185,9 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         X = dense_if_smaller(X)
         targets = self._targets(codes)
         problem = self._problem(X, targets[0], form, weight)
-        if not find_solver(problem, self._limits()["solver"], {})[0].draws:
+        name = self._limits_for(problem)["solver"]
+        chosen = solvers().get(choose(problem)[0] if name == "auto" else name)
+        if chosen is None or not chosen.draws:
             return problem, targets
         rows, codes, weights = distinct_rows(X, codes, weight)
         if rows is X:
@@ -235,6 +242,8 @@ class LinearEstimator(CallbackSupportMixin, Certified):
             report = watch(part) if watch is not None else (lambda evaluation: False)
             callback = lambda evaluation: stop.is_set() or report(evaluation)  # noqa: E731
             options = {**limits, "time_limit": left, "seed": seed + k, "threads": threads, "callback": callback}
+            if "patience" in limits:
+                options["watched"] = self._watched(part, k)
             start = starts[k] if starts[k] is not None and starts[k].shape == part.shape else None
             result = solve(part, start=start, progress=bool(getattr(self, "verbose", 0)), **options)
             if result.status == "interrupted":

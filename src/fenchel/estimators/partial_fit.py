@@ -29,6 +29,10 @@ UNPENALISED = 1e-12  # ridge strength that replaces no penalty, because the onli
 class _Online(LinearEstimator):
     classes_: np.ndarray
 
+    def _check_parameters(self) -> None:
+        if getattr(self, "early_stopping", False):
+            raise InputError("early_stopping should be False with partial_fit: it makes one pass, whatever follows.")
+
     def _learn_online(self, X: Any, targets: list[np.ndarray], weight: np.ndarray, form: Formulation, classes: int | None) -> None:
         """One pass over these rows for each target, starting from the weights of the last call."""
         before: list[Any] = getattr(self, "_online_results", None) or self._current_weights(len(targets))
@@ -38,14 +42,15 @@ class _Online(LinearEstimator):
         found = []
         for k, y in enumerate(targets):
             stream = Stream([(X, y, weight)], form.loss, regularizer, classes=classes, intercept=constant)
-            chosen = name if name in solvers() and solvers()[name].online else self._online_solver(stream)
+            chosen = name if name in solvers() and solvers()[name].online else online_solver(stream)
             found.append(solve(stream, chosen, start=before[k], seed=self._seed() + k, threads=self._threads()))
         self._online_results = found
         self._keep(found, form, X.dtype)
 
-    def _online_solver(self, stream: Any) -> str:
-        """``DEFAULT_SOLVER`` if it accepts the problem, else the automatic choice."""
-        return DEFAULT_SOLVER if solvers()[DEFAULT_SOLVER].refusal(stream) is None else choose(stream)[0]
+
+def online_solver(stream: Any) -> str:
+    """``DEFAULT_SOLVER`` if it accepts the stream, else the automatic choice."""
+    return DEFAULT_SOLVER if solvers()[DEFAULT_SOLVER].refusal(stream) is None else choose(stream)[0]
 
 
 class OnlineClassifier(_Online):
@@ -58,6 +63,7 @@ class OnlineClassifier(_Online):
             X, y, sample_weight: as in :meth:`fit`; weights should be 1 on average.
             classes: all possible labels, required in the first call.
         """
+        self._check_parameters()
         first = not hasattr(self, "coef_")
         if first and classes is None:
             raise InputError("classes must be given in the first call of partial_fit: all labels that y can ever contain.")
@@ -95,6 +101,7 @@ class OnlineRegressor(_Online):
 
     def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Update the model with more rows, one step each; weights should be 1 on average."""
+        self._check_parameters()
         first = not hasattr(self, "coef_")
         rows, targets = validate_data(self, X, y, reset=first, multi_output=True, y_numeric=True, **MATRICES)
         if not first and np.size(self.intercept_) != (targets.shape[1] if targets.ndim == 2 else 1):

@@ -135,8 +135,10 @@ def proximal_bundle(
     search = BundleState(problem, start, accuracy, planes, programmes=2)
     steps = RULES[rule](search, {} if start is None else start.state)
     while not search.done:
-        before = search.objective
-        steps.update(before, search.evaluate())
+        before, found = search.objective, search.evaluate()
+        if search.overflowed:
+            return
+        steps.update(before, found)
         search.raise_bound()
         search.next = steps.next_point()
         yield search.iterate(steps.state)

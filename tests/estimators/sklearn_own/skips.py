@@ -16,7 +16,7 @@ ARRAYS = "needs array libraries other than NumPy"
 SOLVER = "tests one of scikit-learn's solvers by name (its convergence or its restrictions), which means 'auto' here"
 MESSAGE = "asserts the wording of scikit-learn's error or warning; fenchel's is worded differently"
 DEPRECATED = "tests warnings about parameters that scikit-learn deprecates or discourages; here they work without a warning"
-NO_EFFECT = "tests a parameter that has no effect here: learning_rate, power_t, early_stopping, average, precompute, copy_X, check_input"
+NO_EFFECT = "tests a parameter that has no effect here: learning_rate, power_t, average, precompute, copy_X, check_input"
 COUNTS = "counts scikit-learn's iterations, callbacks or steps; n_iter_ counts passes over the data here"
 DIGITS = "known difference: tol is a certified gap here, and the test needs more accurate weights than that gap guarantees"
 UNSETTLED = "asserts results of SGD before convergence: a label in a tie, a score, the effect of a seed"
@@ -122,6 +122,7 @@ SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         MESSAGE: (
             "test_partial_fit_weight_class_balanced",
+            "test_sgd_error_on_zero_validation_weight",
             "test_sgd_failing_penalty_validation",
             "test_tol_parameter",
             "test_underflow_or_overflow",
@@ -129,26 +130,23 @@ SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
         NO_EFFECT: (
             "test_adaptive_longer_than_constant",
             "test_average*",
-            "test_early_stopping",
             "test_late_onset_averaging_reached",
             "test_learning_rate_PA_raises",
-            "test_multi_thread_multi_class_and_early_stopping",
-            "test_not_enough_sample_for_early_stopping",
             "test_plain_has_no_average_attr",
             "test_power_t_limits",
             "test_sgd_averaged*",
-            "test_sgd_early_stopping_with_partial_fit",
-            "test_sgd_error_on_zero_validation_weight",
             "test_sgd_multiclass_average",
-            "test_validation_set_not_used_for_training",
         ),
         UNSETTLED: (
             "test_balanced_weight",
             "test_class_weights",
+            "test_l1_ratio",
             "test_sample_weights",
             "test_sgd_proba[SparseSGDClassifier]",
+            "test_multi_thread_multi_class_and_early_stopping",
             "test_sgd_random_state",
             "test_sgd_reg",
+            "test_validation_set_not_used_for_training",
         ),
         MORE: ("test_input_format[*Regressor]",),
         DIGITS: ("test_large_regularization[l2]",),
