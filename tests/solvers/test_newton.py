@@ -11,6 +11,7 @@ from fenchel.linalg import storage
 from fenchel.linalg.design import Design
 from fenchel.losses import losses
 from fenchel.solvers import solvers
+from fenchel.solvers._second_order import small_problems
 from fenchel.solvers._second_order.newton_equations import ByColumns, ByProducts, ByRows
 from fenchel.solvers.newton import REFRESHED
 from tests.data import data
@@ -78,6 +79,7 @@ def counted(monkeypatch, **methods):
 def test_a_newton_step_makes_one_product_with_x_and_one_with_its_transpose(intercept, monkeypatch):
     X, y = data("binary")
     problem = fl.Problem(X, y, fl.Logistic(), fl.L2(1e-3), intercept=intercept)
+    monkeypatch.setattr(small_problems, "MOST_PRODUCTS", 0)
     calls = counted(monkeypatch, matvec=Design, rmatvec=Design)
     found = fl.minimize(problem, "newton", tol=1e-9)
     evaluations = len(found.history)

@@ -55,8 +55,10 @@ def has_steady_curvature(problem: Problem) -> bool:
         return hasattr(loss, "curvature_times")
     if not hasattr(loss, "curvature"):
         return False
+    if not hasattr(loss, "lipschitz"):
+        return True
     spread = float(np.std(problem.y)) if problem.labels == "real" else 1.0
-    return not hasattr(loss, "lipschitz") or loss.lipschitz() >= NARROW * spread * loss.smoothness()
+    return bool(loss.lipschitz() >= NARROW * spread * loss.smoothness())
 
 
 def small_and_factorisable(problem: Problem) -> bool:

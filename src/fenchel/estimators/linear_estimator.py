@@ -269,6 +269,8 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         self._keep_certificate(found, self._limits()["tol"], form.factor)
 
     def _weights_of(self, X: Any, sample_weight: Any) -> np.ndarray:
+        if sample_weight is None:
+            return np.ones(X.shape[0])
         return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fenchel.core.numeric import EPSILON, TINY
-from fenchel.problems.rounding import SMALLEST
+from fenchel.problems.rounding import COMPENSATED, SMALLEST
 from fenchel.problems.sums import weighted_sums
 
 BALANCED = 1e-12  # relative to Σ|s_i α_i|: a sum of s_i α_i this small is 0 up to rounding
@@ -77,7 +77,7 @@ def imbalance(alpha: np.ndarray, row_weights: np.ndarray) -> float:
     """
     if alpha.ndim == 1:
         total, size = weighted_sums(alpha, row_weights)
-        excess = abs(total) + SUMMED * size
+        excess = abs(total) + COMPENSATED * size
         return 2.0 * excess / max(size + excess, TINY)
     weighted = np.ascontiguousarray(alpha.T * row_weights)  # NumPy adds contiguous entries pairwise, with an error of order log m
     sizes = np.abs(weighted).sum(axis=-1)

@@ -141,9 +141,11 @@ class Problem(RowsObjective):
         """
         if not self.free or self.offset or not getattr(self.loss, "of_residual", False):
             return self
+        low, high = float(self.y.min()), float(self.y.max())
+        if low <= 0.0 <= high or high > 4.0 * low > 0.0 or low < 4.0 * high < 0.0:  # no c is within a factor of 2 of both
+            return self
         c = float(np.median(self.y))
-        ratios = self.y / c if c else np.zeros(1)
-        if not (ratios.min() >= 0.5 and ratios.max() <= 2.0):
+        if not (min(low / c, high / c) >= 0.5 and max(low / c, high / c) <= 2.0):
             return self
         memo = self.memo.setdefault("centred", {})
         return self._changed(y=self.y - c, offset=c, token=self.token, memo=memo, **self._row_constants())

@@ -20,7 +20,7 @@ from fenchel.core.numeric import EPSILON
 from fenchel.linalg.design import Design
 from fenchel.problems import intercepts
 from fenchel.problems.objective import Objective, gap_between
-from fenchel.problems.rounding import TERM, relative_error, underflow
+from fenchel.problems.rounding import COMPENSATED, TERM, relative_error, underflow
 from fenchel.problems.sums import sum_conjugates, sum_losses
 
 SIMPLEX = 40.0  # p·log p changes by at most |log ε| < 40 times a change of ε ≥ 1e-17 in p
@@ -176,7 +176,7 @@ class RowsObjective(Objective):
         weighted = alpha * (self.row_weights[:, None] if self.vector_valued else self.row_weights)
         if compensated:
             v, sizes = self.design.rmatvec_with_size(weighted)
-            distance = (TERM + change) * (sizes.max(axis=1) if self.vector_valued else sizes)
+            distance = (COMPENSATED + change) * (sizes.max(axis=1) if self.vector_valued else sizes)
         else:
             v = self.design.rmatvec(weighted) if v is None else v
             distance = (relative_error(self.m) + change) * float(np.abs(weighted).sum(axis=0).max()) * self.design.largest

@@ -22,6 +22,7 @@ from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.solvers._second_order.curvatures import class_curvatures, mean_curvatures, row_curvatures
 from fenchel.solvers._second_order.newton_equations import conjugate_gradients, newton_equations, penalties
+from fenchel.solvers._second_order.small_problems import is_small, steps_of_small_problem
 from fenchel.solvers.declaration import is_quadratic, ridge_throughout, second_derivatives, smooth_loss, solver
 
 EXACT = 1e-6  # relative to the gradient: the residual that conjugate gradients may leave where the first step is the solution
@@ -36,15 +37,19 @@ REFRESHED = 10  # steps after which z = X·w is computed again, against the accu
 @solver("newton", needs=(smooth_loss, second_derivatives, ridge_throughout), evaluates_start=True)
 def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float) -> Iterator[Iterate]:
     """Newton's method: smooth losses with the ridge penalty; the fastest where rows or columns are few."""
-    equations = newton_equations(problem.design, problem.penalised.l2, problem.free)
+    equations = None
     w, z = problem.starting_point(start)
     # Far from the optimum, second derivatives may vanish: a start that is worse than the origin is not used.
     if start is not None and problem.objective(w, z) > problem.objective_at_zero:
         w, z = problem.starting_point(None)
     passes, steps, first, before = 0, 0, 0.0, math.inf
+    if is_small(problem):
+        w, z, taken = steps_of_small_problem(problem, w, z, accuracy)
+        passes = 2 * taken
     while True:
         alpha, v, gradient = dual_point_and_gradient(problem, w, z)
         yield Iterate(w, passes, 2 * (passes + 1) * problem.design.nnz, alpha, v, z, done=True)
+        equations = equations or newton_equations(problem.design, problem.penalised.l2, problem.free)
         size = float(np.linalg.norm(gradient))
         first = first or size
         forcing = EXACT if is_quadratic(problem) or not first else math.sqrt(size / first)

@@ -15,7 +15,8 @@ from scipy.linalg import lapack
 from fenchel.core.compiled import kernel
 from fenchel.core.numeric import TINY, soft_threshold
 
-SWEEPS = 3  # coordinate sweeps between two Newton steps
+SWEEPS = 3  # coordinate sweeps between two Newton steps, at least
+SWEEP_PRODUCTS = 20_000  # multiplications of coordinate sweeps that take about as long as the Python code of a Newton step
 PROXIMAL = 1e-2  # added to the diagonal of the Newton equations, relative to its largest entry, because columns may be dependent
 FIRST_STEP, GROWTH = 10.0, 5.0  # the first σ, in units of the inverse of a column's mean curvature, and its factor after each step
 MOST_PROXIMAL = 12  # most proximal steps: the σ of further ones would be so large that rounding prevails
@@ -49,8 +50,9 @@ def sweeps_by_gram(G, l1, l2, w, g, target, most):
 
 def minimise_by_gram(G: np.ndarray, l1: float, l2: float, w: np.ndarray, g: np.ndarray, target: float, most: int) -> None:
     """Minimise the model until its gap is about the target; w and its gradient g are changed in place."""
+    sweeps = max(SWEEPS, SWEEP_PRODUCTS // max(1, len(w)) ** 2)
     for _ in range(most):
-        if sweeps_by_gram(G, l1, l2, w, g, target, SWEEPS) <= target:
+        if sweeps_by_gram(G, l1, l2, w, g, target, sweeps) <= target:
             return
         newton_step(G, l1, l2, w, g)
 
