@@ -29,7 +29,9 @@ from fenchel.plots import path_figure
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Result
 from fenchel.regularizers import L1, L1L2, Box
+from fenchel.solvers._coordinate.gram_path import gram_path, has_gram_path
 from fenchel.solvers._coordinate.reduction import Reduction, reducible
+from fenchel.solvers.declaration import elastic_net_strengths
 
 if TYPE_CHECKING:
     import pandas
@@ -163,34 +165,99 @@ def path(
     >>> np.round(found.coef(found.best)[:2], 1).tolist()
     [1.0, -2.0]
     """
-    if not (is_number(l1_ratio) and 0.0 < l1_ratio <= 1.0):
-        raise InputError(
-            Argument("l1_ratio", l1_ratio),
-            ": give a number above 0 and at most 1 (the lasso); a pure ridge penalty never gives w = 0.",
-        )
     check_limits(tol, max_passes, None, seed, threads)
-    penalty = Penalty(l1_ratio, positive)
-    problem = Problem(X, y, loss, penalty.times(1.0), sample_weight=sample_weight, intercept=intercept)
-    find_solver(problem, solver, {})
-    grid = checked_strengths(strengths) if strengths is not None else geometric_strengths(problem, penalty, n_strengths, ratio)
+    posed = Posed(X, y, loss, intercept, sample_weight, l1_ratio, positive, strengths, n_strengths, ratio, cv, seed)
+    find_solver(posed.problem, solver, {})
     options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "solver": solver}
-    splits = list(folds(problem, cv, seed))
     options["callback"] = stop = Stop()
-    at_once = min(threads_for_problems(problem.design.storage, threads), 1 + len(splits))
-    options["threads"] = threads if at_once == 1 else max(1, (threads or available_threads()) // at_once)
     found: list[Result] = []
-    scores: list[list[tuple[float, float]]] = [[] for _ in splits]
-    whole = partial(found.extend, solve_all(problem, grid, penalty, options))
-    validations = [
-        partial(validate_fold, problem, split, grid, penalty, options, losses) for split, losses in zip(splits, scores, strict=True)
-    ]
-    try:
-        run_tasks([whole, *validations], at_once, stop)
-    except KeyboardInterrupt:
-        stop.set()
-    complete = [losses for losses in scores if len(losses) == len(grid)]
-    table = np.array(complete or np.zeros((0, len(grid), 2)))[:, : len(found)]
-    return assembled(problem, grid, l1_ratio, found, table, options, stop.is_set())
+    whole = partial(found.extend, solve_all(posed.problem, posed.grid, posed.penalty, options))
+    losses = posed.validated(options, threads, [whole])
+    return assembled(posed.problem, posed.grid[: len(found)], l1_ratio, found, losses[:, : len(found)], options, stop.is_set())
+
+
+class Validated(NamedTuple):
+    """The strengths, and the mean loss on the held-out rows, one row per fold and one column per strength."""
+
+    strengths: np.ndarray
+    l1_ratio: float
+    fold_losses: np.ndarray
+    interrupted: bool
+
+
+@one_thread
+@np.errstate(all="ignore")
+def validate(
+    X: Any,
+    y: np.ndarray,
+    loss: Any,
+    *,
+    l1_ratio: float,
+    cv: Any,
+    strengths: Any = None,
+    n_strengths: int = 100,
+    ratio: float = 1e-3,
+    positive: bool = False,
+    intercept: float | str = 0.0,
+    sample_weight: Any = None,
+    tol: float,
+    max_passes: float,
+    seed: int,
+    threads: int | None,
+) -> Validated:
+    """The validation losses of :func:`path` without its solutions on all rows."""
+    check_limits(tol, max_passes, None, seed, threads)
+    posed = Posed(X, y, loss, intercept, sample_weight, l1_ratio, positive, strengths, n_strengths, ratio, cv, seed)
+    options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "solver": "auto", "callback": Stop()}
+    losses = posed.validated(options, threads, [])
+    return Validated(posed.grid, l1_ratio, losses[:, :, 0], options["callback"].is_set())
+
+
+class Posed:
+    """The problem, its strengths and its folds, from the arguments of :func:`path`."""
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        loss: Any,
+        intercept: Any,
+        sample_weight: Any,
+        l1_ratio: float,
+        positive: bool,
+        strengths: Any,
+        n_strengths: int,
+        ratio: float,
+        cv: Any,
+        seed: int,
+    ) -> None:
+        if not (is_number(l1_ratio) and 0.0 < l1_ratio <= 1.0):
+            raise InputError(
+                Argument("l1_ratio", l1_ratio),
+                ": give a number above 0 and at most 1 (the lasso); a pure ridge penalty never gives w = 0.",
+            )
+        self.penalty = Penalty(l1_ratio, positive)
+        self.problem = Problem(X, y, loss, self.penalty.times(1.0), sample_weight=sample_weight, intercept=intercept)
+        given = strengths is not None
+        self.grid = checked_strengths(strengths) if given else geometric_strengths(self.problem, self.penalty, n_strengths, ratio)
+        self.splits = list(folds(self.problem, cv, seed))
+
+    def validated(self, options: dict[str, Any], threads: int | None, others: list[Any]) -> np.ndarray:
+        """The mean loss and the error rate on the held-out rows of each fold that was finished, at each strength; ``others`` are tasks
+        that run beside the folds."""
+        at_once = min(threads_for_problems(self.problem.design.storage, threads), len(others) + len(self.splits))
+        options["threads"] = threads if at_once <= 1 else max(1, (threads or available_threads()) // at_once)
+        scores: list[list[tuple[float, float]]] = [[] for _ in self.splits]
+        validations = [
+            partial(validate_fold, self.problem, split, self.grid, self.penalty, options, losses)
+            for split, losses in zip(self.splits, scores, strict=True)
+        ]
+        try:
+            run_tasks([*others, *validations], max(1, at_once), options["callback"])
+        except KeyboardInterrupt:
+            options["callback"].set()
+        complete = [losses for losses in scores if len(losses) == len(self.grid)]
+        return np.array(complete or np.zeros((0, len(self.grid), 2)))
 
 
 class Stop(threading.Event):
@@ -308,9 +375,20 @@ def validate_fold(
     if options["callback"].is_set():
         return
     train, test = (problem.on_rows(rows) for rows in split)
-    for result in solve_all(train, grid, penalty, options):
-        z = test.predict(result.w)
+    for w in fold_weights(train, grid, penalty, options):
+        z = test.predict(w)
         scores.append((test.mean_loss(z), test.row_weights @ is_wrong(z, test.y, problem.labels)))
+
+
+def fold_weights(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[np.ndarray]:
+    """The weights at each strength, for the rows of a fold: no more accurate than validation errors need, where that saves time."""
+    if penalty.positive or options["solver"] != "auto" or not has_gram_path(problem):
+        yield from (result.w for result in solve_all(problem, grid, penalty, options))
+        return
+    problem = problem.centred()
+    pairs = [elastic_net_strengths(penalty.times(float(strength))) for strength in grid]
+    for w in gram_path(problem, pairs, options["tol"] * problem.objective_at_zero):
+        yield problem.without_offset(w)
 
 
 def is_wrong(z: np.ndarray, y: np.ndarray, labels: str) -> np.ndarray:
@@ -326,7 +404,6 @@ def assembled(
     """The results as one path."""
     if not found:
         raise KeyboardInterrupt  # no strength was finished
-    grid = grid[: len(found)]
     names = ("objective", "gap", "passes", "seconds", "converged")
     columns = {"strength": grid, **{name: np.array([getattr(result, name) for result in found]) for name in names}}
     columns["nnz"] = np.array([np.count_nonzero(result.coef) for result in found], dtype=np.int64)

@@ -1,6 +1,7 @@
 """``LassoCV`` and ``ElasticNetCV`` as in scikit-learn: the strength with the smallest squared error on held-out rows
 
-Every fold is one path of warm-started, certified solutions (:func:`fenchel.path`), and so is the fit on all rows.
+Every fold is one path of warm-started solutions, as in :func:`fenchel.path`, from one Gram matrix where columns are few. The fit on all
+rows is certified.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from fenchel.estimators.linear_estimator import MATRICES, CrossValidation, Formu
 from fenchel.estimators.repeated_rows import distinct_in_folds
 from fenchel.estimators.routing import Routing
 from fenchel.losses import Squared
-from fenchel.paths import Path, path
+from fenchel.paths import Validated, validate
 from fenchel.problems.problem import FREE
 
 FOLD_TOL = 1e-2  # tolerance of the folds relative to ``tol``: validation errors of neighbouring strengths differ by little
@@ -100,22 +101,22 @@ class ElasticNetCV(Routing, ElasticNet):
         weight = self._weights_of(rows, sample_weight)
         folded = distinct_in_folds(rows, targets, weight, list(check_cv(self.cv).split(rows, targets, **splitter_params)))
         paths = [self._path(*folded, float(ratio)) for ratio in np.atleast_1d(self.l1_ratio)]
-        best = min(paths, key=lambda found: found["validation_loss"].min())
-        self.alpha_, self.l1_ratio_ = float(best.strengths[best.best]), best.l1_ratio
+        best = min(paths, key=lambda found: found.fold_losses.mean(axis=0).min())
+        self.alpha_, self.l1_ratio_ = float(best.strengths[best.fold_losses.mean(axis=0).argmin()]), best.l1_ratio
         alphas = np.array([found.strengths for found in paths])
         self.alphas_ = alphas if len(paths) > 1 and isinstance(self.alphas, (int, np.integer)) else alphas[0]
         self.mse_path_ = np.squeeze(np.array([2.0 * found.fold_losses.T for found in paths]))
         self._learn(rows, targets, targets, weight, self._formulation(float(weight.sum())))
         return self
 
-    def _path(self, X: Any, y: np.ndarray, weight: np.ndarray, splits: list[Any], l1_ratio: float) -> Path:
+    def _path(self, X: Any, y: np.ndarray, weight: np.ndarray, splits: list[Any], l1_ratio: float) -> Validated:
         count = int(self.alphas) if isinstance(self.alphas, (int, np.integer)) and not isinstance(self.alphas, bool) else None
         strengths: dict[str, Any] = {"strengths": self.alphas} if count is None else {"n_strengths": count, "ratio": self.eps}
         if count is not None and (not y.any() or (self.fit_intercept and np.ptp(y) == 0.0)):  # w = 0 is optimal at every strength
             strengths = {"strengths": np.full(count, np.finfo(float).resolution)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the final fit emits its own warning
-            found = path(
+            found = validate(
                 X,
                 y,
                 Squared(),

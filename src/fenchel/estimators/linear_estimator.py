@@ -187,7 +187,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         problem = self._problem(X, targets[0], form, weight)
         name = self._limits_for(problem)["solver"]
         chosen = solvers().get(choose(problem)[0] if name == "auto" else name)
-        if chosen is None or not chosen.draws:
+        if chosen is None or not chosen.by_rows:
             return problem, targets
         rows, codes, weights = distinct_rows(X, codes, weight)
         if rows is X:

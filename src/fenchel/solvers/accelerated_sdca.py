@@ -52,7 +52,7 @@ LARGEST_GROWTH = 1.2  # of ‖w − y‖² from one step to another; with more, 
 OVERLAPPING_FACTOR = 3.0  # κ is multiplied by this where rows share most coordinates, and so undo each other's steps
 
 
-@solver("accelerated-sdca", needs=(dual_steps, separable, smooth_or_smoothable, bounded_below), aims=True, draws=True)
+@solver("accelerated-sdca", needs=(dual_steps, separable, smooth_or_smoothable, bounded_below), aims=True, by_rows=True)
 def accelerated_sdca(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, variant: str = "faithful"
 ) -> Iterator[Iterate]:

@@ -25,7 +25,9 @@ class Solver:
     online: bool = False  #: whether it can work on rows that are read once
     evaluates_start: bool = False  #: whether its first iterate is the start itself, with its dual point
     aims: bool = False  #: whether its private state depends on the accuracy wanted
-    draws: bool = False  #: whether the order in which it reads rows is random, so that its weights depend on the order of X
+    by_rows: bool = (
+        False  #: whether the way to its weights depends on the order of the rows, or on whether equal rows are one of more weight
+    )
     structured: bool = False  #: whether values and subgradients of the mean loss, or of one example's loss, are enough for it
 
     def refusal(self, problem: Problem) -> str | None:
@@ -49,11 +51,11 @@ def solver(
     online: bool = False,
     evaluates_start: bool = False,
     aims: bool = False,
-    draws: bool = False,
+    by_rows: bool = False,
     structured: bool = False,
 ) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
     """Make a generator function a solver that ``minimize`` finds by name; the other arguments are the fields of :class:`Solver`."""
-    return lambda run: Solver(name, run, needs, online, evaluates_start, aims, draws or online, structured)
+    return lambda run: Solver(name, run, needs, online, evaluates_start, aims, by_rows or online, structured)
 
 
 # ---- properties that a solver may require ----

@@ -77,7 +77,7 @@ def longest(value: np.ndarray, change: np.ndarray) -> float:
     return float((value[falling] / -change[falling]).min(initial=np.inf))
 
 
-@solver("interior-point", needs=(piecewise_linear, ridge_throughout))
+@solver("interior-point", needs=(piecewise_linear, ridge_throughout), by_rows=True)
 def interior_point(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float) -> Iterator[Iterate]:
     """A primal-dual interior point method: piecewise linear losses and the ridge penalty, where rows or columns are few."""
     # A start is not used: interior point methods are slow from points near the bounds.

@@ -44,7 +44,7 @@ def sdca_pass(rows, y, row_weights, loss, outputs, w, alpha, q, order):
     return accesses
 
 
-@solver("sdca", needs=(dual_steps, strongly_convex_penalty), draws=True)
+@solver("sdca", needs=(dual_steps, strongly_convex_penalty), by_rows=True)
 def sdca(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float) -> Iterator[Iterate]:
     """Proximal stochastic dual coordinate ascent: any loss with a conjugate, any strongly convex regularizer."""
     problem = with_dual_step(problem)

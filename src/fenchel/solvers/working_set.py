@@ -39,7 +39,7 @@ ENOUGH = 0.1  # share of the accuracy wanted that is always enough on a working 
 SWEEPS = 5  # coordinate descent sweeps over a working set between evaluations
 
 
-@solver("working-set", needs=(known_smoothness, sparse_penalty), evaluates_start=True)
+@solver("working-set", needs=(known_smoothness, sparse_penalty), evaluates_start=True, by_rows=True)
 def working_set(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, screening: bool = True
 ) -> Iterator[Iterate]:

@@ -1,0 +1,37 @@
+"""Weights for many strengths from one Gram matrix: the same as those of certified runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fenchel as fl
+from fenchel.solvers._coordinate.gram_path import gram_path, has_gram_path
+from tests.data import data
+
+STRENGTHS = [(0.5, 0.0), (0.1, 0.05), (0.01, 0.0), (0.0001, 0.01)]
+
+
+@pytest.mark.parametrize("intercept", [0.0, "free"])
+@pytest.mark.parametrize("shift", [0.0, 1e3])
+def test_weights_are_those_of_certified_runs(intercept, shift):
+    X, y = data("real")
+    X = X + (shift if intercept == "free" else 0.0)
+    weights = np.random.default_rng(0).uniform(0.0, 2.0, len(y))
+    problem = fl.Problem(X, y, fl.Squared(), fl.L1(1.0), intercept=intercept, sample_weight=weights)
+    assert has_gram_path(problem)
+    found = gram_path(problem, STRENGTHS, 1e-9)
+    for w, (l1, l2) in zip(found, STRENGTHS, strict=True):
+        exact = problem.replace(regularizer=fl.L1L2(l1=l1, l2=l2) if l2 else fl.L1(l1))
+        best = fl.minimize(exact, tol=1e-9)
+        assert exact.objective(w) <= best.objective + 1e-7 * problem.objective_at_zero
+        np.testing.assert_allclose(w[: X.shape[1]], best.coef, atol=1e-3)
+
+
+def test_other_problems_are_refused():
+    X, y = data("real")
+    assert not has_gram_path(fl.Problem(sp.csr_array(X), y, fl.Squared(), fl.L1(1.0)))
+    assert not has_gram_path(fl.Problem(X.T, y[: X.shape[1]], fl.Squared(), fl.L1(1.0)))
+    assert not has_gram_path(fl.Problem(X, y, fl.Huber(), fl.L1(1.0)))
+    assert not has_gram_path(fl.Problem(X, y, fl.Squared(), fl.L1(1.0), intercept=1.0))
