@@ -170,7 +170,7 @@ class Objective:
 
     def nearest(self, w: np.ndarray) -> np.ndarray:
         """A point of Ω's domain near w: w itself if it lies in it."""
-        if math.isfinite(self.penalty(w)):
+        if getattr(self.penalised, "is_elastic_net", False) or math.isfinite(self.penalty(w)):
             return w
         return self.prox(w, 1e-300) if self.regularizer.separable else w * self.regularizer.shrink(w.reshape(-1))
 
