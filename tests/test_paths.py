@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold
 
 import fenchel as fl
 from fenchel.paths import Penalty, strength_of_zero
+from fenchel.solvers._coordinate import gram_path
 from tests.data import labels_for, redundant_columns
 
 pytest.importorskip("matplotlib").use("Agg")
@@ -237,9 +238,18 @@ def test_an_interrupt_keeps_the_finished_strengths_and_folds(monkeypatch):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupted_cross_validation_is_not_used(threads, monkeypatch):
     X, y = fl.datasets.make_text(100, n=20, nonzeros=5)
-    interrupting(monkeypatch, 30)
+    minimise, seen = gram_path.minimise_by_gram, []
+
+    def interrupted(*arguments):
+        seen.append(len(seen))
+        if len(seen) == 130:  # in the second fold
+            raise KeyboardInterrupt
+        minimise(*arguments)
+
+    monkeypatch.setattr(gram_path, "minimise_by_gram", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fl.LassoCV(cv=3, n_jobs=threads).fit(X, y)
+    assert len(seen) >= 130
     interrupting(monkeypatch, 10)
     with pytest.raises(KeyboardInterrupt):
         fl.LogisticRegressionCV(cv=3, n_jobs=threads).fit(X, y)

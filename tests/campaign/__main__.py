@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-PARTS = ("problems", "files", "interruptions")
+PARTS = ("problems", "files", "interruptions", "fits")
 
 
 def main() -> int:

@@ -20,18 +20,21 @@ from fenchel.solvers._second_order.curvatures import row_curvatures
 from fenchel.solvers.declaration import is_quadratic
 
 MOST_COLUMNS = 500  # of the Gram matrix; with more of them, most weights are 0 and working sets are faster
+MOST_FILLED_IN = 10_000_000  # entries of a sparse X that is made dense
 MOST_STEPS = 200  # Newton steps for one strength
 
 
 def has_gram_path(problem: Problem) -> bool:
-    """Whether X is dense with more rows than columns, few of them, and the loss quadratic."""
-    is_tall = not sp.issparse(problem.design.storage) and problem.design.width <= min(MOST_COLUMNS, problem.m)
-    return is_tall and is_quadratic(problem) and not problem.vector_valued and (problem.free or not problem.intercept)
+    """Whether columns are few, no more than rows, and the loss is quadratic. With more columns the Newton steps on G are many and slow."""
+    X = problem.design.storage
+    is_narrow = X.shape[1] <= min(MOST_COLUMNS, X.shape[0]) and not (sp.issparse(X) and X.shape[0] * X.shape[1] > MOST_FILLED_IN)
+    return is_narrow and is_quadratic(problem) and not problem.vector_valued and (problem.free or not problem.intercept)
 
 
 def gram_path(problem: Problem, strengths: list[tuple[float, float]], accuracy: float) -> np.ndarray:
     """One row of weights, an unpenalised intercept last, for each pair of l1 and l2; the largest strengths first."""
     X, z = problem.design.storage, problem.origin_predictions
+    X = X.toarray() if sp.issparse(X) else X
     h, weighted = np.empty(problem.m), problem.row_weights * problem.negative_derivatives(z, problem.y)
     row_curvatures(problem.loss, z, problem.y, problem.row_weights, h)
     means = h @ X / h.sum() if problem.free else np.zeros(X.shape[1])
