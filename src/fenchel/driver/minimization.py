@@ -131,7 +131,8 @@ def solve(
     else:
         run = (Run if problem.in_memory else StreamRun)(problem, chosen.name, options, tol, callback)
     begin = as_start(posed, start, run.key, rng)
-    iterates = chosen.run(posed, start=begin, rng=rng, accuracy=run.target, **options)
+    limits = {"most_passes": max_passes} if chosen.limited else {}
+    iterates = chosen.run(posed, start=begin, rng=rng, accuracy=run.target, **limits, **options)
     with progress_bar(chosen.name, progress, max_passes) as run.show:
         return run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, chosen.evaluates_start)
 

@@ -25,9 +25,8 @@ class Solver:
     online: bool = False  #: whether it can work on rows that are read once
     evaluates_start: bool = False  #: whether its first iterate is the start itself, with its dual point
     aims: bool = False  #: whether its private state depends on the accuracy wanted
-    by_rows: bool = (
-        False  #: whether the way to its weights depends on the order of the rows, or on whether equal rows are one of more weight
-    )
+    limited: bool = False  #: whether it is given the limit ``most_passes``, because it may make many passes before its first iterate
+    by_rows: bool = False  #: whether its way to the weights depends on the order of rows, or on equal rows being one of more weight
     structured: bool = False  #: whether values and subgradients of the mean loss, or of one example's loss, are enough for it
 
     def refusal(self, problem: Problem) -> str | None:
@@ -51,11 +50,12 @@ def solver(
     online: bool = False,
     evaluates_start: bool = False,
     aims: bool = False,
+    limited: bool = False,
     by_rows: bool = False,
     structured: bool = False,
 ) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
     """Make a generator function a solver that ``minimize`` finds by name; the other arguments are the fields of :class:`Solver`."""
-    return lambda run: Solver(name, run, needs, online, evaluates_start, aims, by_rows or online, structured)
+    return lambda run: Solver(name, run, needs, online, evaluates_start, aims, limited, by_rows or online, structured)
 
 
 # ---- properties that a solver may require ----

@@ -34,8 +34,8 @@ SHORTEST = 1e-15  # shortest step tried
 REFRESHED = 10  # steps after which z = X·w is computed again, against the accumulation of rounding errors
 
 
-@solver("newton", needs=(smooth_loss, second_derivatives, ridge_throughout), evaluates_start=True)
-def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float) -> Iterator[Iterate]:
+@solver("newton", needs=(smooth_loss, second_derivatives, ridge_throughout), evaluates_start=True, limited=True)
+def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, most_passes: float) -> Iterator[Iterate]:
     """Newton's method: smooth losses with the ridge penalty; the fastest where rows or columns are few."""
     equations = None
     w, z = problem.starting_point(start)
@@ -44,7 +44,7 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
         w, z = problem.starting_point(None)
     passes, steps, first, before = 0, 0, 0.0, math.inf
     if is_small(problem):
-        w, z, taken = steps_of_small_problem(problem, w, z, accuracy)
+        w, z, taken = steps_of_small_problem(problem, w, z, accuracy, most_passes)
         passes = 2 * taken
     while True:
         alpha, v, gradient = dual_point_and_gradient(problem, w, z)

@@ -27,7 +27,9 @@ def is_small(problem: Problem) -> bool:
     return not problem.vector_valued and problem.m * problem.n**2 <= MOST_PRODUCTS
 
 
-def steps_of_small_problem(problem: Problem, w: np.ndarray, z: np.ndarray, accuracy: float) -> tuple[np.ndarray, np.ndarray, int]:
+def steps_of_small_problem(
+    problem: Problem, w: np.ndarray, z: np.ndarray, accuracy: float, most_passes: float
+) -> tuple[np.ndarray, np.ndarray, int]:
     """A point at which the gap is about the accuracy, or no step is long enough; its predictions; and the steps taken."""
     X = problem.design.storage
     A = np.empty((problem.m, problem.n))
@@ -35,12 +37,13 @@ def steps_of_small_problem(problem: Problem, w: np.ndarray, z: np.ndarray, accur
     if problem.intercept:
         A[:, -1] = problem.intercept
     w, z = w.copy(), z.copy()
-    taken = newton_steps(problem.loss, A, problem.y, problem.row_weights, problem.penalised.l2, problem.free, w, z, accuracy)
+    most = int(min(MOST_STEPS, max(0.0, most_passes) // 2))  # a step makes two passes
+    taken = newton_steps(problem.loss, A, problem.y, problem.row_weights, problem.penalised.l2, problem.free, w, z, accuracy, most)
     return w, z, int(taken)
 
 
 @kernel
-def newton_steps(loss, A, y, r, l2, free, w, z, accuracy):
+def newton_steps(loss, A, y, r, l2, free, w, z, accuracy, most):
     """Change w and z = A·w by Newton steps; how many."""
     m, n = A.shape
     penalised = n - 1 if free else n
@@ -48,7 +51,7 @@ def newton_steps(loss, A, y, r, l2, free, w, z, accuracy):
     value = objective(loss, z, Ad, 0.0, y, r, l2, penalised, w, d)
     if value <= accuracy:  # losses are not negative, so that 0 is a lower bound
         return 0
-    for step in range(MOST_STEPS):
+    for step in range(most):
         add_derivatives(loss, A, y, r, z, gradient, H)
         size = 0.0
         for j in range(penalised):
@@ -78,7 +81,7 @@ def newton_steps(loss, A, y, r, l2, free, w, z, accuracy):
             w[j] += t * d[j]
         for i in range(m):
             z[i] += t * Ad[i]
-    return MOST_STEPS
+    return most
 
 
 @compiled
