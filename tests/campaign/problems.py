@@ -29,12 +29,13 @@ import numpy as np
 import scipy.sparse as sp
 
 import fenchel as fl
+from fenchel.core.compiled import JIT
 from fenchel.driver.not_certified import NotCertifiedWarning
 from fenchel.losses import losses
 from fenchel.solvers import solvers
 
 BLOCK = 16  # cases for each combination of solver, loss and regularizer
-WIDE = 10**6  # columns of the widest cases
+WIDE = 10**6 if JIT else 10**4  # columns of the widest cases: as plain Python, a pass over a million weights takes a second
 FREE = 0.4  # share of problems with an unpenalised intercept
 SCALES = (1.0, 1.0, 1.0, 1e3, 1e-3, 1e100, 1e-100, 1e155, 1e-155, 1e300, 1e-300, 1e-310)
 SHIFTS = (0.0, 0.0, 1.0, 1e3, 1e9, 1e12, 1e15)
@@ -126,7 +127,7 @@ def data(rng: np.random.Generator, labels: str, wide: bool) -> tuple[Any, np.nda
     """Random rows, labels of a kind, and sample weights or None."""
     m, n = int(rng.choice([1, 2, 3, 10, 40])), int(rng.choice([1, 2, 5, 12]))
     if wide:
-        X: Any = sp.random_array((m, WIDE), density=1e-5, rng=rng, format="csr")
+        X: Any = sp.random_array((m, WIDE), density=min(1.0, 10 / WIDE), rng=rng, format="csr")
     else:
         X = rng.standard_normal((m, n))
     scale = float(rng.choice(SCALES))

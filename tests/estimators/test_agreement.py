@@ -153,7 +153,7 @@ def check(pair: Pair, X, y, s, loose: bool, **options) -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name not in ("iris", "sparse") else name for name in CLASSES]
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name not in ("iris",) else name for name in CLASSES]
 )
 @pytest.mark.parametrize("model", CLASSIFIERS)
 def test_classifiers_agree_with_scikit_learn(model, name, setting):

@@ -12,7 +12,7 @@ from tests.estimators import scikit_objectives as objectives
 from tests.estimators.toy_data import CLASSES
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", ["iris", *(pytest.param(name, marks=pytest.mark.slow) for name in CLASSES if name != "iris")])
 def test_few_passes_reach_objectives_like_those_of_scikit_learn(name):
     X, y = CLASSES[name]()
     ours, theirs = fl.SGDClassifier().fit(X, y), sklearn.linear_model.SGDClassifier(random_state=0).fit(X, y)

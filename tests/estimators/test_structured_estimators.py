@@ -159,6 +159,7 @@ def test_manipulated_model_files_are_refused(change, models, tmp_path, monkeypat
         fl.load(tmp_path / "m.fenchel")
 
 
+@pytest.mark.slow
 def test_rounding_does_not_make_the_loss_negative():
     rng = np.random.default_rng(3)
     X = [rng.standard_normal((4, 8)) for _ in range(4)]

@@ -129,6 +129,7 @@ def test_nan_weights_are_decoded_to_valid_classes():
     assert problem.decode(np.full(6, np.nan)) == ["a", "a", "a"]
 
 
+@pytest.mark.slow
 def test_lower_bounds_are_at_least_the_smallest_penalty():
     problem = Problem(Chain(), [[["a"], ["b"]]] * 2, [["X", "Y"]] * 2, fl.L2(1e-9), "likelihood")
     result = solve(problem, "lbfgs", max_passes=1, tol=1e-9)
