@@ -152,9 +152,7 @@ def check(pair: Pair, X, y, s, loose: bool, **options) -> None:
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name not in ("iris",) else name for name in CLASSES]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name != "iris" else name for name in CLASSES])
 @pytest.mark.parametrize("model", CLASSIFIERS)
 def test_classifiers_agree_with_scikit_learn(model, name, setting):
     if (model, name) in TOO_SLOW:
