@@ -42,5 +42,5 @@ def underflow(terms: int, size: float) -> float:
     return 0.0 if size == 0.0 else terms * SMALLEST
 
 
-COMPENSATED = 2.5 * EPSILON  #: of a compensated sum of products r_i α_i x_ij: two roundings of each term, the sum, and one to spare
 TERM = relative_error(0)  #: the same for a compensated sum, whose error does not grow with its length
+COMPENSATED = 2.5 * EPSILON  #: the same where terms are products r_i α_i x_ij: two roundings of each, those of the sum, and one to spare

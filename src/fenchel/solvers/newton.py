@@ -6,7 +6,8 @@ with t halved until P falls by a share of its directional derivative (Armijo). P
 t costs no product with X, and a step costs one product Xd and one product with Xᵀ beside those of the equations. For a quadratic
 loss one step is the solution: this is also the direct method for ridge regression.
 The equations: :mod:`fenchel.solvers._second_order.newton_equations`; solved inexactly where that pays, as in C.-J. Lin, R. Weng
-and S. Keerthi, *Trust region Newton method for large-scale logistic regression*, JMLR 2008.
+and S. Keerthi, *Trust region Newton method for large-scale logistic regression*, JMLR 2008. Small dense problems take these steps in one
+compiled call first (:mod:`fenchel.solvers._second_order.small_problems`), and the loop below certifies where they end.
 """
 
 from __future__ import annotations
@@ -22,14 +23,12 @@ from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.solvers._second_order.curvatures import class_curvatures, mean_curvatures, row_curvatures
 from fenchel.solvers._second_order.newton_equations import conjugate_gradients, newton_equations, penalties
-from fenchel.solvers._second_order.small_problems import is_small, steps_of_small_problem
+from fenchel.solvers._second_order.small_problems import SHORT, SUFFICIENT, is_small, steps_of_small_problem
 from fenchel.solvers.declaration import is_quadratic, ridge_throughout, second_derivatives, smooth_loss, solver
 
 EXACT = 1e-6  # relative to the gradient: the residual that conjugate gradients may leave where the first step is the solution
-SUFFICIENT = 1e-4  # share of t·<∇P, d> by which P must fall
 ROUNDING = 4.0 * EPSILON  # relative to P: smaller changes of P are rounding errors
 FALLING = 0.5  # ratio to the gradient before: a gradient that falls so fast makes a step worthwhile even where P does not change
-SHORT = 1e-3  # a shorter step means that φ'' at z is a poor model, and the upper bound of φ'' is tried instead
 SHORTEST = 1e-15  # shortest step tried
 REFRESHED = 10  # steps after which z = X·w is computed again, against the accumulation of rounding errors
 

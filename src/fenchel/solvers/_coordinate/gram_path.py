@@ -19,7 +19,7 @@ from fenchel.solvers._coordinate.gram_matrix import gram
 from fenchel.solvers._second_order.curvatures import row_curvatures
 from fenchel.solvers.declaration import is_quadratic
 
-MOST_COLUMNS = 500  # of the Gram matrix; with more of them, most weights are 0 and working sets are faster
+MOST_COLUMNS = 500  # of the Gram matrix, which costs the square of their number; a guess, not measured
 MOST_FILLED_IN = 10_000_000  # entries of a sparse X that is made dense
 MOST_STEPS = 200  # Newton steps for one strength
 
