@@ -220,7 +220,7 @@ def test_several_outputs_are_fitted_independently():
     np.testing.assert_allclose(per_output.coef_[2], fl.Ridge(100.0).fit(X, Y[:, 2]).coef_, rtol=1e-9)
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "smooth-hinge", "squared-hinge"])
+@pytest.mark.parametrize("loss", ["logistic", "hinge", pytest.param("smooth-hinge", marks=pytest.mark.slow), "squared-hinge"])
 def test_multiclass_together_and_one_vs_rest(loss):
     X, y = data("LinearClassifier", classes=3)
     together = fl.LinearClassifier(loss, strength=1e-3).fit(X, y)

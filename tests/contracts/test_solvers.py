@@ -129,7 +129,7 @@ def test_layout_and_precision_do_not_matter(layout, solver, options):
 
 
 @pytest.mark.parametrize(("solver", "options"), EVERY_WAY)
-@pytest.mark.parametrize("loss", ["logistic", "softmax"])
+@pytest.mark.parametrize("loss", ["logistic", pytest.param("softmax", marks=pytest.mark.slow)])
 def test_integer_weights_are_repeated_rows(solver, options, loss):
     chosen = LOSSES[loss]
     X, y = data(chosen.labels)

@@ -127,6 +127,7 @@ def test_no_more_than_one_chunk_is_held(options):
     assert len(made) == 5
 
 
+@pytest.mark.slow
 def test_the_bound_lies_below_the_optimum_and_the_objective_above_it(text):
     X, y = text
     for loss, regularizer in [(fl.Hinge(), fl.L2(1e-2)), (fl.Logistic(), fl.SquaredLp(1e-2, 1.5)), (fl.Squared(), fl.L2(0.1))]:

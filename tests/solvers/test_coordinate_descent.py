@@ -27,7 +27,7 @@ PENALTIES = [fl.L1(0.01), fl.L1L2(l1=0.02, l2=0.1), fl.Box(-0.1, 0.3), fl.Box(0.
 
 
 @pytest.mark.parametrize("beta", ["column", "global"])
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ["scd", "cyclic-cd", pytest.param("gcd", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
 def test_the_objective_never_rises(solver, loss, beta):
     X, score = redundant_bounded_columns()

@@ -58,7 +58,7 @@ def test_steps_equal_dense_steps_for_other_strongly_convex_regularizers(text, re
     close(w, naive.pgs(fl.Logistic(), X.toarray(), y, naive.batches(len(y), 1, 2), link)[-1])
 
 
-@pytest.mark.parametrize("divisor", ["t", "t+1"])
+@pytest.mark.parametrize("divisor", ["t", pytest.param("t+1", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "regularizer", [fl.L2(0.02), fl.SquaredLp(0.02, 1.8), fl.SquaredLp(0.02, 1.5, 0.4), fl.L1L2(l1=0.003, l2=0.02)], ids=str
 )

@@ -69,7 +69,7 @@ def close(w, expected, tol=1e-9):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("layout", ["sparse", "dense"])
+@pytest.mark.parametrize("layout", [pytest.param("sparse", marks=pytest.mark.slow), "dense"])
 @pytest.mark.parametrize(
     ("loss", "k"),
     [(fl.Logistic(), 1), *(pytest.param(x, k, marks=pytest.mark.slow) for x, k in [(fl.Hinge(), 7), (fl.Squared(), 1), (fl.Softmax(), 5)])],

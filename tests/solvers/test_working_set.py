@@ -210,6 +210,7 @@ def test_certificates_hold_on_random_problems(seed, m, n, loss, strength, l2, sc
         assert found.converged, found.message
 
 
+@pytest.mark.slow
 def test_losses_without_curvature_and_with_several_outputs_use_coordinate_steps():
     X, score = redundant_columns(60, 15)
     y = np.digitize(score, [-1.0, 1.0])

@@ -364,6 +364,7 @@ def test_transitions_improve_accuracy_if_neighbouring_tags_are_correlated():
     assert scores[1] > scores[0] + 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["margin", "likelihood"])
 def test_sentences_of_one_token_are_equivalent_to_a_multiclass_problem(loss):
     rng = np.random.default_rng(0)

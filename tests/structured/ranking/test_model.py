@@ -120,6 +120,7 @@ def test_the_objective_agrees_with_brute_force_losses(kind):
         assert problem.objective(result.w + 0.1 * rng.standard_normal(FEATURES)) >= result.dual_objective
 
 
+@pytest.mark.slow
 def test_decoding_and_losses_agree_with_enumeration():
     X, Y = some_queries(seed=3)
     every = [[np.array(y) for y in itertools.permutations(range(len(grades)))] for grades in Y]
