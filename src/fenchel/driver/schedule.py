@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-SPACING = 0.3  # largest distance to the next evaluation, relative to the passes so far
-PREDICTED = 0.5  # share of the predicted passes to the target after which the next evaluation comes
+SPACING = 0.5  # largest distance to the next evaluation, relative to the passes so far
+PREDICTED = 0.7  # share of the predicted passes to the target after which the next evaluation comes
 ROUNDING = 1e-12  # relative to the scale of the objective: a gap this small may consist of rounding errors
 IDLE = 6  # evaluations without a smaller gap, each at a third more passes than the one before, after which such a gap is final
 

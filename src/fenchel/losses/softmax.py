@@ -46,10 +46,14 @@ class Softmax(NamedTuple):
             out[k] /= total
         out[y] -= 1.0
 
-    def curvature_times(self, z, y, d, out):
-        # (diag(p) − ppᵀ)·d
+    def curvature_weights(self, z, y, out):
+        # p, the probabilities
         self.derivative(z, y, out)
         out[y] += 1.0
+
+    def curvature_times(self, z, y, d, out):
+        # (diag(p) − ppᵀ)·d
+        self.curvature_weights(z, y, out)
         mean = 0.0
         for k in range(z.shape[0]):
             mean += out[k] * d[k]

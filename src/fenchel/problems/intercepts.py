@@ -13,7 +13,7 @@ import numpy as np
 
 from fenchel.core.numeric import EPSILON, TINY
 from fenchel.problems.rounding import COMPENSATED, SMALLEST
-from fenchel.problems.sums import weighted_sums
+from fenchel.problems.sums import sum_losses, weighted_sums
 
 BALANCED = 1e-12  # relative to Σ|s_i α_i|: a sum of s_i α_i this small is 0 up to rounding
 SUMMED = 64 * EPSILON  # the relative error of a pairwise sum of up to 2⁴⁸ numbers
@@ -22,20 +22,21 @@ FARTHEST = 1e15  # largest |b| searched: beyond it there is no minimum, as when 
 
 def best_intercept(problem: Any, z: np.ndarray) -> Any:
     """The b that minimises the mean loss of z + b, for a smooth loss: a root of the derivative, or one b for each class."""
+    z, y, row_weights = _merged(problem, z)
     if problem.vector_valued:
-        return _best_intercepts(problem, z)
+        return _best_intercepts(problem, z, y, row_weights)
 
-    alpha = problem.negative_derivatives(z, problem.y)
-    first = -float(alpha @ problem.row_weights)
-    if not abs(first) > EPSILON * float(np.abs(alpha) @ problem.row_weights):
+    alpha = problem.negative_derivatives(z, y)
+    first = -float(alpha @ row_weights)
+    if not abs(first) > EPSILON * float(np.abs(alpha) @ row_weights):
         return 0.0
     if getattr(problem.loss, "is_quadratic", False) and problem.loss.curvature(0.0, 1.0) == 1.0:
-        return -first / float(problem.row_weights.sum())
+        return -first / float(row_weights.sum())
     from scipy.optimize import brentq  # imported here because it takes a third of the time of importing fenchel
 
     def derivative(b: float) -> float:
         """The derivative relative to that at 0: products of two of them would underflow for tiny labels."""
-        return -float(problem.negative_derivatives(z + b, problem.y) @ problem.row_weights) / first
+        return -float(problem.negative_derivatives(z + b, y) @ row_weights) / first
 
     # The derivative changes by at most 1/γ for each unit of b, so the minimum is at least this far away.
     smoothness = getattr(problem.loss, "smoothness", lambda: 1.0)()
@@ -47,11 +48,20 @@ def best_intercept(problem: Any, z: np.ndarray) -> Any:
     return float(brentq(derivative, near, far, xtol=max(EPSILON * abs(far), SMALLEST), rtol=4.0 * EPSILON, disp=False))
 
 
-def _best_intercepts(problem: Any, z: np.ndarray) -> np.ndarray:
+def _merged(problem: Any, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Predictions, labels and weights, with one row for each class where all predictions are the same, as those of w = 0."""
+    if problem.labels == "real" or len(z) == 0 or not (z == z[0]).all():
+        return z, problem.y, problem.row_weights
+    classes, which = np.unique(problem.y, return_inverse=True)
+    return np.repeat(z[:1], len(classes), axis=0), classes, np.bincount(which, problem.row_weights)
+
+
+def _best_intercepts(problem: Any, z: np.ndarray, y: np.ndarray, row_weights: np.ndarray) -> np.ndarray:
     from scipy.optimize import minimize
 
     def value_and_gradient(b: np.ndarray) -> tuple[float, np.ndarray]:
-        return problem.mean_loss(z + b), -(problem.negative_derivatives(z + b, problem.y).T @ problem.row_weights)
+        value = float(sum_losses(problem.loss, z + b, y, row_weights))
+        return value, -(problem.negative_derivatives(z + b, y).T @ row_weights)
 
     found = minimize(value_and_gradient, np.zeros(problem.outputs), jac=True, method="L-BFGS-B", options={"ftol": 0.0, "gtol": BALANCED})
     return np.asarray(found.x - found.x.mean())

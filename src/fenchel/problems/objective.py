@@ -38,7 +38,9 @@ from fenchel.regularizers.parameters import ROUNDED
 FAR = 10.0  # the best c is searched only for gaps within this factor of the wanted gap
 PLANES = 8.0  # the rounding of a mixture of planes, relative to that of one
 PIECE = 1 << 18  # most rows in a chunk: time limits and interrupts are checked between chunks
-SCALING_STEPS = 12  # most evaluations of D(cα) in the search for the best c
+FIRST_STEP = 1e-3  # of the search for the best c, relative to the largest c
+LONGER = 4.0  # ratio of a step of this search to the step before
+REFINEMENTS = 2  # how often the search continues at the top of a parabola
 
 
 class Chunk(NamedTuple):
@@ -211,22 +213,19 @@ class Objective:
 
     def best_scaled(self, value: Callable[[float], float], v: np.ndarray, objective: float, wanted: float, searches: bool = True) -> float:
         """The best of a concave value(c) = D(cα), 0 ≤ c ≤ 1, with v = Xᵀ(sα)/m; no search above ``wanted`` or far below it."""
-        best, largest = value(1.0), 1.0
+        best = at_largest = value(1.0)
+        largest = 1.0
         if self.regularizer.strong_convexity() == 0.0:
             # Ω* is infinite for larger c, so that the best c is often this one, where the value is not differentiable.
             largest = min(1.0, (1.0 - 8.0 * EPSILON) * self.regularizer.domain_scale(v.reshape(-1)))
-            best = max(best, value(largest))
+            at_largest = value(largest) if largest < 1.0 else best
+            best = max(best, at_largest)
         elif not searches:
             return best
         far = math.isfinite(wanted) and objective - best > FAR * (objective - wanted)
         if far and best < 0.0:
             best = max(best, value(0.0))  # α = 0, whose bound is 0 for most losses
-        if best >= wanted or far or value(0.999 * largest) <= best:
-            return best
-        from scipy.optimize import minimize_scalar  # imported here because it takes a third of the time of importing fenchel
-
-        found = minimize_scalar(lambda c: -value(c), bounds=(0.0, largest), method="bounded", options={"maxiter": SCALING_STEPS})
-        return max(best, -float(found.fun))
+        return best if best >= wanted or far else max(best, _largest_below(value, largest, at_largest))
 
     def centred(self) -> Any:
         """An equivalent problem that rounding harms less, or this one."""
@@ -278,6 +277,37 @@ class Objective:
         if w.shape != self.shape:
             raise InputError(f"w has shape {w.shape}; this problem's weights have shape {self.shape}.")
         return w
+
+
+def _largest_below(value: Callable[[float], float], largest: float, at_largest: float) -> float:
+    """About the largest value(c) of a concave function, 0 ≤ c ≤ largest: longer and longer steps from there, then tops of parabolas.
+
+    >>> round(_largest_below(lambda c: -((c - 0.7) ** 2), 1.0, -0.09), 12)
+    -0.0
+    """
+    points = [(largest, at_largest)]
+    step = FIRST_STEP * largest
+    while points[-1][0] > 0.0 and (len(points) == 1 or points[-1][1] > points[-2][1]):
+        c = max(0.0, points[-1][0] - step)
+        points.append((c, value(c)))
+        step *= LONGER
+    points = points[-3:]
+    for _ in range(REFINEMENTS):
+        top = _top_of_parabola(*points) if len(points) == 3 else math.nan
+        if not points[-1][0] < top < points[0][0] or any(top == c for c, _ in points):
+            break
+        around = sorted([*points, (top, value(top))], reverse=True)
+        highest = max(range(1, 3), key=lambda k: around[k][1])
+        points = around[highest - 1 : highest + 2]
+    return max(height for _, height in points)
+
+
+def _top_of_parabola(*points: tuple[float, float]) -> float:
+    """Where the parabola through three points is highest; NaN if it has no top."""
+    (a, at_a), (b, at_b), (c, at_c) = points
+    left, right = (at_a - at_b) / (a - b), (at_b - at_c) / (b - c)
+    curvature = (left - right) / (a - c)
+    return 0.5 * (a + b) - 0.5 * left / curvature if curvature < 0.0 else math.nan
 
 
 def row_orders(m: int, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[tuple[np.ndarray, float]]:

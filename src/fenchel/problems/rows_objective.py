@@ -207,8 +207,8 @@ class RowsObjective(Objective):
     def _feasible(self, alpha: np.ndarray) -> tuple[np.ndarray, float]:
         """A dual point that satisfies the constraints up to rounding, or α itself; and the relative change that makes them exact."""
         change = 0.0
-        if self.vector_valued and not is_foreign(self.loss):
-            alpha = intercepts.on_simplex(alpha, self.y)
+        if self._has_simplex:
+            alpha = self.on_simplex(alpha)
             change = SIMPLEX * self.outputs * EPSILON
         if self.free:
             if not self.is_balanced(alpha):
@@ -236,6 +236,15 @@ class RowsObjective(Objective):
         # The products are added by BLAS in any order, not by a compensated sum.
         size *= relative_error(self.m) / TERM
         return c * (float(products @ self.row_weights) - loss), c * size
+
+    @property
+    def _has_simplex(self) -> bool:
+        """Whether the domain of φ* is known to be {p − e_y : p in the simplex}."""
+        return self.vector_valued and not is_foreign(self.loss)
+
+    def on_simplex(self, alpha: np.ndarray) -> np.ndarray:
+        """A dual point near α in the domain of φ*, for several outputs; α itself for a user-defined loss, whose domain is not known."""
+        return intercepts.on_simplex(alpha, self.y) if self._has_simplex else alpha
 
     # ---- an unpenalised intercept: see fenchel.problems.intercepts ----
 

@@ -21,8 +21,9 @@ import numpy as np
 from fenchel.core.numeric import EPSILON
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
-from fenchel.solvers._second_order.curvatures import class_curvatures, mean_curvatures, row_curvatures
-from fenchel.solvers._second_order.newton_equations import conjugate_gradients, newton_equations, penalties
+from fenchel.solvers._second_order.class_equations import ClassEquations
+from fenchel.solvers._second_order.curvatures import model_dual_points, model_dual_vectors, row_curvatures
+from fenchel.solvers._second_order.newton_equations import newton_equations
 from fenchel.solvers._second_order.small_problems import SHORT, SUFFICIENT, is_small, steps_of_small_problem
 from fenchel.solvers.declaration import is_quadratic, ridge_throughout, second_derivatives, smooth_loss, solver
 
@@ -30,6 +31,7 @@ EXACT = 1e-6  # relative to the gradient: the residual that conjugate gradients 
 ROUNDING = 4.0 * EPSILON  # relative to P: smaller changes of P are rounding errors
 FALLING = 0.5  # ratio to the gradient before: a gradient that falls so fast makes a step worthwhile even where P does not change
 SHORTEST = 1e-15  # shortest step tried
+NEAR = 100.0  # ratio of the decrease that the model predicts to the accuracy: nearer, its dual point may prove the accuracy
 REFRESHED = 10  # steps after which z = X·w is computed again, against the accumulation of rounding errors
 
 
@@ -38,17 +40,19 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
     """Newton's method: smooth losses with the ridge penalty; the fastest where rows or columns are few."""
     equations = None
     w, z = problem.starting_point(start)
+    value = problem.objective_at_zero if start is None else problem.objective(w, z)
     # Far from the optimum, second derivatives may vanish: a start that is worse than the origin is not used.
-    if start is not None and problem.objective(w, z) > problem.objective_at_zero:
+    if value > problem.objective_at_zero:
         w, z = problem.starting_point(None)
     passes, steps, first, before = 0, 0, 0.0, math.inf
     if is_small(problem):
         w, z, taken = steps_of_small_problem(problem, w, z, accuracy, most_passes)
         passes = 2 * taken
+    value = problem.objective(w, z)
     while True:
         alpha, v, gradient = dual_point_and_gradient(problem, w, z)
         yield Iterate(w, passes, 2 * (passes + 1) * problem.design.nnz, alpha, v, z, done=True)
-        equations = equations or newton_equations(problem.design, problem.penalised.l2, problem.free)
+        equations = equations or equations_of(problem)
         size = float(np.linalg.norm(gradient))
         first = first or size
         forcing = EXACT if is_quadratic(problem) or not first else math.sqrt(size / first)
@@ -56,12 +60,18 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
         for d, taken in directions(problem, equations, z, gradient, forcing):
             Xd = problem.predict(d)
             passes += taken + 1
-            t = step_length(problem, w, z, d, Xd, float(np.vdot(gradient, d)), falling)
+            slope = float(np.vdot(gradient, d))
+            t, new = step_length(problem, w, z, value, d, Xd, slope, falling)
             if t >= SHORT:
                 break
         if t == 0.0:
             return
-        w, steps = w + t * d, steps + 1
+        if t == 1.0 and -0.5 * slope <= NEAR * accuracy and hasattr(problem.loss, "conjugate"):
+            alpha, v = model_dual_point(problem, z, Xd)
+            passes += 1
+            if new - problem.estimated_bound(alpha, v, new, new - accuracy) <= accuracy:
+                yield Iterate(w + d, passes, 2 * (passes + 1) * problem.design.nnz, alpha, v, z + Xd, done=True)
+        w, value, steps = w + t * d, new, steps + 1
         z = z + t * Xd if steps % REFRESHED else problem.predict(w)
 
 
@@ -77,13 +87,36 @@ def dual_point_and_gradient(problem: Problem, w: np.ndarray, z: np.ndarray) -> t
     return balanced, v, problem.penalty_gradient(w) - unbalanced
 
 
+def model_dual_point(problem: Problem, z: np.ndarray, Xd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The dual point α = −(φ'(z) + φ''(z)·Xd) of the quadratic model at its minimum, made feasible, and v = Xᵀ(sα)/m.
+
+    The Newton equations say v = l2·(w + d): together with w + d its gap is of the order of the error of the model, where the gap of
+    −φ'(z + Xd) is ‖∇P(w + d)‖²/(2·l2).
+    """
+    alpha = np.empty_like(z)
+    if problem.vector_valued:
+        model_dual_vectors(problem.loss, z, problem.y, Xd, alpha)
+        alpha = problem.on_simplex(alpha)
+    else:
+        model_dual_points(problem.loss, z, problem.y, Xd, alpha)
+    if problem.free and not problem.is_balanced(alpha):
+        alpha = problem.balanced(alpha)
+    return alpha, problem.adjoint(alpha)
+
+
+def equations_of(problem: Problem) -> Any:
+    """The Newton equations in the way that costs least."""
+    equations = newton_equations(problem.design, problem.penalised.l2, problem.free)
+    return ClassEquations(problem, equations) if problem.vector_valued else equations
+
+
 def directions(problem: Problem, equations: Any, z: np.ndarray, gradient: np.ndarray, forcing: float) -> Iterator[tuple[np.ndarray, int]]:
     """The Newton direction, then that of the upper bound s_i/(γm) of second derivatives; each with the passes it took."""
     bound = problem.row_weights * problem.loss.smoothness() if hasattr(problem.loss, "smoothness") else None
     if problem.vector_valued:
-        yield class_direction(problem, equations, z, gradient, forcing)
+        yield equations.solve(z, gradient, forcing)
         if bound is not None:
-            yield -equations.inverse(bound)(gradient), 1
+            yield -equations.equations.inverse(bound)(gradient), 1
         return
     h = np.empty(problem.m)
     row_curvatures(problem.loss, z, problem.y, problem.row_weights, h)
@@ -92,26 +125,17 @@ def directions(problem: Problem, equations: Any, z: np.ndarray, gradient: np.nda
         yield equations.solve(bound, gradient, forcing)
 
 
-def class_direction(problem: Problem, equations: Any, z: np.ndarray, gradient: np.ndarray, forcing: float) -> tuple[np.ndarray, int]:
-    """The direction for all classes together, preconditioned by the equations of their mean curvature."""
-    penalty = penalties(problem.design, problem.penalised.l2, problem.free)[:, None]
-    h, image = np.empty(problem.m), np.empty_like(z)
-    mean_curvatures(problem.loss, z, problem.y, problem.row_weights, h)
-
-    def product(p: np.ndarray) -> np.ndarray:
-        class_curvatures(problem.loss, z, problem.y, problem.row_weights, problem.predict(p), image)
-        return problem.design.rmatvec(image) + penalty * p
-
-    return conjugate_gradients(product, equations.inverse(h), gradient, forcing)
-
-
-def step_length(problem: Problem, w: np.ndarray, z: np.ndarray, d: np.ndarray, Xd: np.ndarray, slope: float, falling: bool) -> float:
-    """The first of 1, 1/2, 1/4, … at which P has fallen by enough; 0 if rounding hides any decrease.
+def step_length(
+    problem: Problem, w: np.ndarray, z: np.ndarray, value: float, d: np.ndarray, Xd: np.ndarray, slope: float, falling: bool
+) -> tuple[float, float]:
+    """The first t of 1, 1/2, 1/4, … at which P has fallen from ``value`` by enough, and P there; t = 0 if rounding hides any decrease.
 
     Where P changes by rounding only, the gradient may still be ``falling``, and the gap with it: columns of very different scales.
     """
-    value = problem.objective(w, z)
     t = 1.0 if -slope > (0.0 if falling else ROUNDING * abs(value)) else 0.0
-    while t > 0.0 and not problem.objective(w + t * d, z + t * Xd) <= value + SUFFICIENT * t * slope + ROUNDING * abs(value):
+    while t > 0.0:
+        new = problem.objective(w + t * d, z + t * Xd)
+        if new <= value + SUFFICIENT * t * slope + ROUNDING * abs(value):
+            return t, new
         t = 0.5 * t if t > SHORTEST else 0.0
-    return t
+    return 0.0, value

@@ -1,10 +1,14 @@
-"""Second derivatives of the mean loss with respect to the predictions, row by row: s_i φ''(z_i, y_i)/m"""
+"""Second derivatives of the mean loss with respect to the predictions, row by row, and the dual point of a Newton step's quadratic model"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from fenchel.core.compiled import kernel
+
+HALVINGS = 20  # of the distance to the end of the domain of φ*
 
 
 @kernel
@@ -15,23 +19,27 @@ def row_curvatures(loss, z, y, row_weights, h):
 
 
 @kernel
-def class_curvatures(loss, z, y, row_weights, d, out):
-    """out_i = s_i φ''(z_i)·d_i/m, a vector for each row"""
+def model_dual_points(loss, z, y, Xd, alpha):
+    """α_i = −(φ'(z_i) + φ''(z_i)·<x_i, d>), or the end of the domain of φ* between that and −φ' at z_i + <x_i, d>"""
     for i in range(z.shape[0]):
-        loss.curvature_times(z[i], y[i], d[i], out[i])
-        for k in range(z.shape[1]):
-            out[i, k] *= row_weights[i]
+        alpha[i] = -(loss.derivative(z[i], y[i]) + loss.curvature(z[i], y[i]) * Xd[i])
+        if not math.isfinite(loss.conjugate(-alpha[i], y[i])):
+            outside = alpha[i]
+            alpha[i] = -loss.derivative(z[i] + Xd[i], y[i])
+            for _ in range(HALVINGS):
+                middle = 0.5 * (alpha[i] + outside)
+                if math.isfinite(loss.conjugate(-middle, y[i])):
+                    alpha[i] = middle
+                else:
+                    outside = middle
 
 
 @kernel
-def mean_curvatures(loss, z, y, row_weights, h):
-    """h_i = s_i/m times the mean of the diagonal of φ''(z_i)"""
-    K = z.shape[1]
-    d, out = np.zeros(K), np.empty(K)
+def model_dual_vectors(loss, z, y, Xd, alpha):
+    """α_i = −(φ'(z_i) + φ''(z_i)·(Xd)_i) for several outputs, a vector for each row"""
+    change = np.empty(z.shape[1])
     for i in range(z.shape[0]):
-        h[i] = 0.0
-        for k in range(K):
-            d[k] = 1.0
-            loss.curvature_times(z[i], y[i], d, out)
-            d[k] = 0.0
-            h[i] += row_weights[i] * out[k] / K
+        loss.derivative(z[i], y[i], alpha[i])
+        loss.curvature_times(z[i], y[i], Xd[i], change)
+        for k in range(z.shape[1]):
+            alpha[i, k] = -alpha[i, k] - change[k]

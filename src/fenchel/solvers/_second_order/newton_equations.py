@@ -10,8 +10,7 @@
                 *Preconditioned conjugate gradient methods in truncated Newton frameworks for large-scale linear
                 classification*, ACML 2018.
 
-For K classes the matrix has nK rows and columns, and conjugate gradients solve its equations too. Their preconditioner is the inverse of
-one of the matrices above with h the mean curvature over the classes, which removes the scales and correlations of the columns of X.
+For K classes: :mod:`fenchel.solvers._second_order.class_equations`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 ``dense``      X is an array: blocks of rows by BLAS.
 ``scattered``  X is sparse: Σ_i h_i x_i x_iᵀ row by row, (non-zeros of the row)² operations each.
 ``filled in``  X is sparse with so many non-zeros that blocks of rows are made dense.
+
+Rows with h_i = 0, such as those that a squared hinge does not penalise, are left out.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from fenchel.linalg.design import BLOCK, Design
 from fenchel.linalg.weights import Plain
 from fenchel.solvers._coordinate.gram_matrix import gram
 
+FEW = 0.5  # share of the rows with h_i ≠ 0 below which they are copied
 BLAS_SPEED = 50.0  # multiplications of BLAS in the time of one that is scattered over memory
 
 Gram = Callable[[np.ndarray], np.ndarray]
@@ -46,15 +49,19 @@ def scattered_cost(design: Design) -> float:
 
 
 def _dense(design: Design, h: np.ndarray) -> np.ndarray:
-    return gram(design.storage.T, np.arange(design.width), None, h, design.threads, constant=design.intercept)
+    X, used = design.storage, np.flatnonzero(h)
+    if used.size < FEW * design.m:
+        X, h = X[used], h[used]
+    return gram(X.T, np.arange(design.width), None, h, design.threads, constant=design.intercept)
 
 
 @kernel
 def add_outer_products(rows, h, first, last, G, sums):
     """G ← G + Σ h_i x_i x_iᵀ, its lower triangle, and sums ← sums + Σ h_i x_i."""
     for i in range(first, last):
-        rows.add_outer(i, h[i], G)
-        rows.add(i, h[i], sums)
+        if h[i] != 0.0:
+            rows.add_outer(i, h[i], G)
+            rows.add(i, h[i], sums)
 
 
 def _scattered(design: Design, h: np.ndarray) -> np.ndarray:
@@ -75,8 +82,10 @@ def _bordered(design: Design, G: np.ndarray, sums: np.ndarray, total: float) -> 
 
 
 def _filled_in(design: Design, h: np.ndarray) -> np.ndarray:
-    X = design.storage.tocsr()
+    X, used = design.storage.tocsr(), np.flatnonzero(h)
     bounds = design.ranges(design.stored_rows, design.m)
+    if used.size < FEW * design.m:
+        X, h, bounds = X[used], h[used], [(0, used.size)]
     parts = [np.zeros((design.n, design.n)) for _ in bounds]
 
     def add(first: int, last: int, G: np.ndarray) -> None:
