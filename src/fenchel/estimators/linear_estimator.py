@@ -215,7 +215,9 @@ class LinearEstimator(CallbackSupportMixin, Certified):
     def _certifiable(self, problem: Problem, regularizer: Any, positive: bool) -> Any:
         """The regularizer, or a negligible ridge for None, inside a box if weights must be non-negative; an error if squares overflow."""
         with np.errstate(over="ignore"):
-            length = float(problem.row_norms**2 @ problem.row_weights)
+            length = float(problem.design.largest @ problem.design.largest)  # no row is longer
+            if regularizer is None or not math.isfinite(length):
+                length = float(problem.row_norms**2 @ problem.row_weights)
         if not math.isfinite(length):
             raise InputError(OVERFLOW)
         penalty = L2(max(NEGLIGIBLE * length, np.finfo(float).tiny * 1e16)) if regularizer is None else regularizer

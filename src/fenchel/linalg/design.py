@@ -13,7 +13,16 @@ import scipy.sparse as sp
 
 from fenchel.core.threads import available_threads, in_parallel, one_thread
 from fenchel.linalg.constant_feature import ColumnsWithConstant, RowsWithConstant
-from fenchel.linalg.row_kernels import largest_entries, rows_add, rows_add_squares, rows_adds, rows_dot, rows_dots, rows_norms
+from fenchel.linalg.row_kernels import (
+    largest_entries,
+    largest_of_dense_columns,
+    rows_add,
+    rows_add_squares,
+    rows_adds,
+    rows_dot,
+    rows_dots,
+    rows_norms,
+)
 from fenchel.linalg.rows import CsrRows, DenseRows
 from fenchel.linalg.storage import as_storage
 from fenchel.linalg.views import csr_rows, writable
@@ -231,7 +240,10 @@ class Design:
     def _largest_of_columns(self) -> np.ndarray:
         out = np.zeros(self.width)
         if not sp.issparse(self.storage):
-            out[: self.storage.shape[1]] = np.maximum(self.storage.max(axis=0), -self.storage.min(axis=0))
+            if self.stored_by_columns:
+                out[: self.storage.shape[1]] = np.maximum(self.storage.max(axis=0), -self.storage.min(axis=0))
+            else:
+                largest_of_dense_columns(writable(self.storage), out)
             return out
         data = self.storage.data[: self.storage.indptr[-1]]
         if self.stored_by_columns:

@@ -50,3 +50,11 @@ def largest_entries(indices, data, out):
     for e in range(data.shape[0]):
         j = np.uintp(indices[e])
         out[j] = max(out[j], abs(data[e]))
+
+
+@kernel
+def largest_of_dense_columns(X, out):
+    """out_j ← max |x_ij| for every column j of a matrix stored by rows."""
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            out[j] = max(out[j], abs(X[i, j]))

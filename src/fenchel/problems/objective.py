@@ -27,6 +27,7 @@ from fenchel.problems.sums import (
     negative_vector_derivatives,
     prox_terms,
     sum_conjugate_terms,
+    sum_farthest_conjugate_terms,
     sum_terms,
     whole_conjugate,
     whole_gradient,
@@ -35,6 +36,7 @@ from fenchel.problems.sums import (
 from fenchel.regularizers import regularizers
 from fenchel.regularizers.parameters import ROUNDED
 
+REPRESENTED = 4.0 * EPSILON  # relative error of an entry of v that is scaled and moved to the end of its interval
 FAR = 10.0  # the best c is searched only for gaps within this factor of the wanted gap
 PLANES = 8.0  # the rounding of a mixture of planes, relative to that of one
 PIECE = 1 << 18  # most rows in a chunk: time limits and interrupts are checked between chunks
@@ -143,6 +145,10 @@ class Objective:
         Ω* is convex, and smallest where w = ∇Ω*(v) is nearest to 0: at the end of each interval that is farthest from there it is largest.
         ``distance`` has one entry for each feature.
         """
+        if self._grows_with_v and self.outputs == 1:
+            above = float(sum_farthest_conjugate_terms(self.regularizer, v, distance, REPRESENTED, self._penalised_entries(v)))
+            if math.isfinite(above):
+                return above + relative_error(v.size) * abs(above)
         end = self.farthest(v, distance)
         above = self.penalty_conjugate(end, objective)
         if not self.regularizer.separable:
@@ -151,15 +157,23 @@ class Objective:
 
     def farthest(self, v: np.ndarray, distance: np.ndarray) -> np.ndarray:
         """The v' within the distances of v at which Ω* is largest; ``distance`` has one entry for each feature."""
-        reach = np.repeat(distance, self.outputs) + 4.0 * EPSILON * np.abs(v)
-        penalised = self.regularizer.first if self.free else v.size
+        reach = np.repeat(distance, self.outputs) + REPRESENTED * np.abs(v)
+        penalised = self._penalised_entries(v)
         rising = getattr(self.penalised, "rising", np.sign)(v[:penalised])
         return v + reach * np.append(np.where(rising < 0.0, -1.0, 1.0), np.zeros(v.size - penalised))
 
     def _cancelled(self, v: np.ndarray) -> float:
         """The size of what cancels in Ω*(v) = <v, w> − Ω(w), where that is more than Ω*(v) itself."""
-        penalised = self.regularizer.first if self.free else v.size
-        return float(getattr(self.penalised, "cancelled", lambda v: 0.0)(v[:penalised]))
+        return float(getattr(self.penalised, "cancelled", lambda v: 0.0)(v[: self._penalised_entries(v)]))
+
+    def _penalised_entries(self, v: np.ndarray) -> int:
+        """How many entries of v, the first ones, belong to penalised weights."""
+        return int(self.regularizer.first) if self.free else int(v.size)
+
+    @cached_property
+    def _grows_with_v(self) -> bool:
+        """Whether Ω* is a sum of terms that grow with |v_j|, and nothing cancels in them."""
+        return bool(self.regularizer.separable) and not hasattr(self.penalised, "rising") and not hasattr(self.penalised, "cancelled")
 
     def _is_restricted(self, conjugate: float, objective: float) -> bool:
         """Whether Ω* is infinite and is to be replaced by a maximum over the w whose objective is at most the given one."""

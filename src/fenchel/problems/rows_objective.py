@@ -21,7 +21,7 @@ from fenchel.linalg.design import Design
 from fenchel.problems import intercepts
 from fenchel.problems.objective import Objective, gap_between
 from fenchel.problems.rounding import COMPENSATED, TERM, relative_error, underflow
-from fenchel.problems.sums import sum_conjugates, sum_losses
+from fenchel.problems.sums import sum_conjugates, sum_largest_derivatives, sum_losses, weighted_sizes
 
 SIMPLEX = 40.0  # p·log p changes by at most |log ε| < 40 times a change of ε ≥ 1e-17 in p
 
@@ -121,8 +121,7 @@ class RowsObjective(Objective):
     def _largest_rise(self, z: np.ndarray, distance: float) -> float:
         """How much the mean loss can rise if every prediction moves by at most the distance."""
         if not self.vector_valued:  # φ is convex: it rises at most by its derivative at an end of the interval
-            ends = [np.abs(self.negative_derivatives(z + side, self.y)) for side in (-distance, distance)]
-            return distance * float(np.maximum(*ends) @ self.row_weights)
+            return distance * float(sum_largest_derivatives(self.loss, z, self.y, self.row_weights, distance))
         lipschitz = self._loss_constant("lipschitz") * math.sqrt(self.outputs)  # in the norm max_k |z_k|
         if not math.isfinite(lipschitz):
             lipschitz = 2.0 * float(np.abs(self.negative_derivatives(z, self.y)).sum(axis=1) @ self.row_weights)
@@ -173,15 +172,16 @@ class RowsObjective(Objective):
             v = z = None
         if change >= 1.0 or (z is None and not hasattr(self.loss, "conjugate")):
             return -math.inf
-        weighted = alpha * (self.row_weights[:, None] if self.vector_valued else self.row_weights)
         if compensated:
+            weighted = alpha * (self.row_weights[:, None] if self.vector_valued else self.row_weights)
             v, sizes = self.design.rmatvec_with_size(weighted)
             distance = (COMPENSATED + change) * (sizes.max(axis=1) if self.vector_valued else sizes)
+            _, size_of_labels = self._sizes(alpha)
         else:
-            v = self.design.rmatvec(weighted) if v is None else v
-            distance = (relative_error(self.m) + change) * float(np.abs(weighted).sum(axis=0).max()) * self.design.largest
+            v = self.adjoint(alpha) if v is None else v
+            size, size_of_labels = self._sizes(alpha)
+            distance = (relative_error(self.m) + change) * size * self.design.largest
         v = v.reshape(-1)
-        size_of_labels = self._size_of_labels(weighted)
 
         def value(c: float) -> float:
             total, size = self._conjugate_sums(alpha, c, z)
@@ -220,9 +220,12 @@ class RowsObjective(Objective):
         """(1/m) Σ s_i φ*(−cα_i), or an upper bound on it from the predictions z that α was derived from."""
         return math.inf if z is None and not hasattr(self.loss, "conjugate") else self._conjugate_sums(alpha, c, z)[0]
 
-    def _size_of_labels(self, weighted: np.ndarray) -> float:
-        """The sum of |s_i α_i y_i|/m, which may cancel in φ*; |y_i| counts as 1 for classes."""
-        return float(np.abs(weighted).sum() if self.vector_valued else np.abs(weighted) @ np.abs(self.y))
+    def _sizes(self, alpha: np.ndarray) -> tuple[float, float]:
+        """Σ_i |s_i α_i|/m, the largest of all outputs; and Σ_i |s_i α_i y_i|/m, which may cancel in φ*, where |y_i| counts as 1 for classes."""
+        if not self.vector_valued:
+            return weighted_sizes(alpha, self.y, self.row_weights)  # type: ignore[no-any-return]
+        sizes = self.row_weights @ np.abs(alpha)
+        return float(sizes.max()), float(sizes.sum())
 
     def _conjugate_sums(self, alpha: np.ndarray, c: float, z: np.ndarray | None) -> tuple[float, float]:
         """The mean conjugate at cα, and the sizes of what is added in it."""

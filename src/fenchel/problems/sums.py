@@ -51,6 +51,29 @@ def sum_conjugates(loss, alpha, y, row_weights, c):
 
 
 @kernel
+def sum_largest_derivatives(loss, z, y, row_weights, distance):
+    """Σ_i r_i·max |φ'| over the predictions within the distance of z_i: φ is convex, so that |φ'| is largest at an end"""
+    total = 0.0
+    for i in range(z.shape[0]):
+        before = abs(loss.derivative(z[i] - distance, y[i]))
+        after = abs(loss.derivative(z[i] + distance, y[i]))
+        total += row_weights[i] * max(before, after)
+    return total
+
+
+@kernel
+def weighted_sizes(alpha, y, row_weights):
+    """Σ_i |r_i α_i| and Σ_i |r_i α_i y_i|"""
+    total = 0.0
+    with_labels = 0.0
+    for i in range(alpha.shape[0]):
+        size = abs(row_weights[i] * alpha[i])
+        total += size
+        with_labels += size * abs(y[i])
+    return total, with_labels
+
+
+@kernel
 def weighted_sums(alpha, row_weights):
     """Σ_i r_i α_i, and the sum of the absolute values."""
     total = 0.0
@@ -81,6 +104,16 @@ def sum_conjugate_terms(regularizer, v):
     total = 0.0
     for j in range(v.shape[0]):
         total += regularizer.conjugate_term(v[j], j)
+    return total
+
+
+@kernel
+def sum_farthest_conjugate_terms(regularizer, v, reach, relative, penalised):
+    """Σ_j of the terms of Ω* where |v_j| is larger by ``reach[j]`` and its relative error, for the first ``penalised`` entries"""
+    total = 0.0
+    for j in range(v.shape[0]):
+        farther = abs(v[j]) + reach[j] + relative * abs(v[j]) if j < penalised else abs(v[j])
+        total += regularizer.conjugate_term(farther if v[j] >= 0.0 else -farther, j)
     return total
 
 
