@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ from fenchel.core.messages import near
 from fenchel.core.threads import one_thread
 from fenchel.core.validation import is_number
 from fenchel.driver.advice import warn_not_certified
-from fenchel.driver.choice import choose
+from fenchel.driver.choice import choose, trial_for
 from fenchel.driver.patient_run import PatientRun
 from fenchel.driver.progress import progress_bar
 from fenchel.driver.run import Evaluation, Run
 from fenchel.driver.start import as_start, origin_of
 from fenchel.driver.stream_run import StreamRun
+from fenchel.driver.trial import is_promising, with_trial
 from fenchel.problems.objective import Objective
 from fenchel.problems.result import Iterate, Result
 from fenchel.solvers import Solver, solvers
@@ -122,8 +124,9 @@ def solve(
         problem = problem.with_threads(threads)
     else:
         problem = problem.limited(max_passes, threads)  # type: ignore[attr-defined]
-    # A patient run takes an intercept that the solver penalises for one that is not penalised.
-    posed = problem.with_intercept(1.0) if patience is not None and problem.free else problem
+    posed = problem
+    if patience is not None and problem.free and solvers()[solver].refusal(problem) is not None:
+        posed = problem.with_intercept(1.0)  # a patient run takes an intercept that the solver penalises for one that is not penalised
     chosen, options = find_solver(posed, solver, options)
     rng = np.random.default_rng(seed)
     if patience is not None:
@@ -131,10 +134,21 @@ def solve(
     else:
         run = (Run if problem.in_memory else StreamRun)(problem, chosen.name, options, tol, callback)
     begin = as_start(posed, start, run.key, rng)
-    limits = {"most_passes": max_passes} if chosen.limited else {}
-    iterates = chosen.run(posed, start=begin, rng=rng, accuracy=run.target, **limits, **options)
+
+    def iterates_of(chosen: Solver, options: dict[str, Any], start: Iterate | None) -> Iterator[Iterate]:
+        limits = {"most_passes": max_passes} if chosen.limited else {}
+        run.set_solver(chosen.name, options)
+        return chosen.run(posed, start=start, rng=rng, accuracy=run.target, **limits, **options)
+
+    trial = trial_for(posed) if solver == "auto" and patience is None and begin is None and tol > 0.0 else None
+    if trial is None:
+        iterates, evaluates_start = iterates_of(chosen, options, begin), chosen.evaluates_start
+    else:
+        tried = iterates_of(solvers()[trial], {}, None)
+        goes_on = lambda: is_promising(run.history, run.target)  # noqa: E731
+        iterates, evaluates_start = with_trial(tried, partial(iterates_of, chosen, options), goes_on), False
     with progress_bar(chosen.name, progress, max_passes) as run.show:
-        return run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, chosen.evaluates_start)
+        return run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, evaluates_start)
 
 
 def uninterrupted(result: Result) -> Result:

@@ -2,7 +2,8 @@
 
 This is the stopping rule of scikit-learn's SGD classes: the run ends after ``patience`` passes in a row in which the value watched was not
 lower than the lowest so far by more than ``tol``. The value is the objective of w, or what the caller computes from w, for instance an
-error on rows that were held out. Between passes nothing is proven, because a proof costs as much as two passes.
+error on rows that were held out. Between passes nothing is proven, because a proof costs as much as two passes. Where a pass takes less
+time than an evaluation, several passes are made between two of them.
 
 The solver may work on the same problem with a penalised intercept, where it does not support one that is not: its w is evaluated without
 that penalty.
@@ -19,6 +20,9 @@ import numpy as np
 from fenchel.driver.run import Run
 from fenchel.problems.result import Iterate
 
+SMALL = 20_000  # entries of X that a pass of dual ascent reads in about the time of an evaluation of a small problem
+LARGEST_SPACING = 5.0  # most passes between two evaluations
+
 
 class PatientRun(Run):
     """The run of a solver that is stopped by the course of its objective, not by its gap."""
@@ -26,8 +30,9 @@ class PatientRun(Run):
     def __init__(self, *arguments: Any, patience: float, watched: Callable[[np.ndarray], float] | None) -> None:
         super().__init__(*arguments)
         self.patience, self.watched = patience, watched
-        self.lowest, self.idle = math.inf, 0  # the lowest value, and for how many passes in a row it has not fallen by more than tol
+        self.lowest, self.idle = math.inf, 0.0  # the lowest value, and for how many passes in a row it has not fallen by more than tol
         self.alpha: np.ndarray | None = None  # the latest dual point of the solver
+        self.spacing = min(max(1, SMALL // self.problem.entries), max(1, int(min(patience, LARGEST_SPACING))))
 
     def _follow(self, iterate: Iterate) -> None:
         """Keep the regularizer of the problem, whatever that of the solver is."""
@@ -38,11 +43,13 @@ class PatientRun(Run):
             return None
         problem = self.problem
         z = problem.predict(iterate.w) if iterate.z is None else iterate.z
-        objective = problem.objective(iterate.w, z) if np.isfinite(iterate.w).all() else math.inf
+        objective = problem.objective(iterate.w, z)
+        objective = objective if math.isfinite(objective) else math.inf
         self.alpha = iterate.alpha
-        self.schedule.next_evaluation, self.evaluated = iterate.passes + 1.0, iterate.passes
         value = objective if self.watched is None else self.watched(iterate.w)
-        self.idle = 0 if value < self.lowest - self.tol else self.idle + 1
+        made = iterate.passes - max(self.evaluated, 0.0)  # passes since the last evaluation
+        self.idle = 0.0 if value < self.lowest - made * self.tol else self.idle + made
+        self.schedule.next_evaluation, self.evaluated = iterate.passes + self.spacing, iterate.passes
         if self.watched is not None and value < self.lowest:
             self.certificate.objective = math.inf  # these weights are kept, whatever their objective is
         if self.watched is None or value < self.lowest:

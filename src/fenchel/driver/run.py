@@ -60,10 +60,9 @@ class Run:
     def __init__(
         self, problem: Any, solver: str, options: dict[str, Any], tol: float, callback: Callable[[Evaluation], bool | None] | None
     ) -> None:
-        self.problem, self.solver, self.tol, self.callback = problem, solver, tol, callback
+        self.problem, self.tol, self.callback = problem, tol, callback
         self.target = tol * self._scale()
-        # A solver's private state is used again only where all of this is the same.
-        self.key = (solver, tuple(sorted(options.items())), problem.token, self.target if solvers()[solver].aims else None)
+        self.set_solver(solver, options)
         self.certificate = Certificate(problem, self._first_objective(), self.target)
         self.schedule = Schedule(1.0 if problem.in_memory else 0.0)
         self.history = History()
@@ -72,6 +71,12 @@ class Run:
         self.solver_seconds, self.began = 0.0, time.perf_counter()
         self.evaluated = -1.0 if problem.in_memory else math.inf  # passes at the last evaluation; a stream cannot be evaluated again
         self.show: Callable[[Evaluation, float], None] = lambda evaluation, target: None
+
+    def set_solver(self, solver: str, options: dict[str, Any]) -> None:
+        """Take the iterates that come for those of this solver."""
+        self.solver = solver
+        # A solver's private state is used again only where all of this is the same.
+        self.key = (solver, tuple(sorted(options.items())), self.problem.token, self.target if solvers()[solver].aims else None)
 
     def _scale(self) -> float:
         """What the tolerance is relative to."""
@@ -150,7 +155,8 @@ class Run:
         """Certify an iterate, keep it and its bound if they are the best so far; the status if that ends the run."""
         problem, certificate = self.problem, self.certificate
         z = problem.predict(iterate.w) if iterate.z is None else iterate.z
-        objective = problem.objective(iterate.w, z) if np.isfinite(iterate.w).all() else math.inf
+        objective = problem.objective(iterate.w, z)
+        objective = objective if math.isfinite(objective) else math.inf
         is_best = certificate.add_point(iterate.w, objective)
         if math.isfinite(objective):
             certificate.add_bound(iterate, z)

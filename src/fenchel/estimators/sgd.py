@@ -1,8 +1,9 @@
 """``SGDClassifier`` and ``SGDRegressor`` as in scikit-learn: min (1/Σs)·Σ_i s_i φ(z_i, y_i) + α·penalty
 
-By default ``fit`` makes a few passes of an online method and stops by scikit-learn's rule; ``partial_fit`` makes a single pass. Least
-squares whose normal equations cost no more than that are solved instead. With ``solver="auto"``, or the name of a solver, ``fit`` minimises
-the objective to a certified gap of ``tol``. The methods choose their own step sizes: parameters for learning rates have no effect.
+By default ``fit`` makes a few passes of stochastic dual coordinate ascent with momentum and stops by scikit-learn's rule; ``partial_fit``
+makes a single pass of an online method. Least squares whose normal equations cost no more than that are solved instead. With
+``solver="auto"``, or the name of a solver, ``fit`` minimises the objective to a certified gap of ``tol``. The methods choose their own step
+sizes: parameters for learning rates have no effect.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from fenchel.core.validation import checked_choice, checked_whole
 from fenchel.estimators.classification import Classifier, normalised_one_vs_rest
 from fenchel.estimators.drop_in import SklearnParameters
 from fenchel.estimators.linear_estimator import ClassWeight, Formulation, LinearEstimator
-from fenchel.estimators.partial_fit import DEFAULT_SOLVER, OnlineClassifier, OnlineRegressor
+from fenchel.estimators.partial_fit import OnlineClassifier, OnlineRegressor
 from fenchel.estimators.penalties import RATIO_OF, checked_strength, elastic
 from fenchel.estimators.regression import Regressor
 from fenchel.losses import EpsilonInsensitive, Hinge, Huber, Logistic, SmoothHinge, Squared, SquaredEpsilonInsensitive, SquaredHinge
@@ -35,6 +36,9 @@ from fenchel.solvers._second_order.newton_equations import has_small_equations
 from fenchel.solvers.declaration import is_quadratic, is_ridge
 
 ONLINE = "online"
+# The solver whose passes ``fit`` makes. On a9a, letter, rcv1, usps and digits with the hinge its objective after the same number of passes
+# is about that of "optimistic" or below it, and a pass costs less.
+PASSES: dict[str, Any] = {"solver": "accelerated-sdca", "variant": "practical"}
 
 
 def regression_losses(epsilon: float) -> dict[str, tuple[Any, float]]:
@@ -118,7 +122,7 @@ class _Sgd(SklearnParameters):
         if not self._makes_passes(problem):
             return {**limits, "solver": "auto"}
         patience = checked_whole("n_iter_no_change", self.n_iter_no_change) if self.tol is not None else math.inf
-        return {**limits, "solver": DEFAULT_SOLVER, "patience": patience}
+        return {**limits, **PASSES, "patience": patience}
 
     def _makes_passes(self, problem: Problem) -> bool:
         """Whether ``fit`` makes passes of the online method: not where it refuses the penalty, or normal equations cost no more."""

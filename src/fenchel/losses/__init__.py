@@ -16,9 +16,10 @@ Conventions. z is a prediction <w, x>, y a label. A loss is a ``NamedTuple`` und
     check()                      raise ValueError on invalid parameters
 
 For ``labels = "class"`` z, u and alpha are vectors with one entry per class, ``derivative`` and ``dual_step`` write their vector to a
-last argument ``out``, and ``curvature_times(z, y, d, out)`` writes φ''(z)·d. Where φ''(z) = diag(p) − ppᵀ, ``curvature_weights(z, y, out)``
-writes p, from which Newton's method computes all products of a step. In a user-defined loss, ``value`` and ``derivative`` suffice for the
-primal solvers; dual solvers also need ``conjugate`` with ``smoothness`` (or ``dual_step``), Newton's method ``curvature``.
+last argument ``out``, and ``curvature_times(z, y, d, out)`` writes φ''(z)·d. Where φ''(z) = diag(p) − ppᵀ with Σp = 1,
+``curvature_weights(z, y, out)`` writes p, from which Newton's method computes all products of a step. In a user-defined loss, ``value`` and
+``derivative`` suffice for the primal solvers; dual solvers also need ``conjugate`` with ``smoothness`` (or ``dual_step``), Newton's method
+``curvature``.
 Solvers ask for these attributes, never for a class: a user-defined quadratic loss with ``curvature``, ``smoothness`` and ``is_quadratic``
 is solved like :class:`Squared`, with Gram matrices that are computed once and exact Newton steps.
 """

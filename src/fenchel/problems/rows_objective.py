@@ -221,9 +221,9 @@ class RowsObjective(Objective):
         return math.inf if z is None and not hasattr(self.loss, "conjugate") else self._conjugate_sums(alpha, c, z)[0]
 
     def _sizes(self, alpha: np.ndarray) -> tuple[float, float]:
-        """Σ_i |s_i α_i|/m, the largest of all outputs; and Σ_i |s_i α_i y_i|/m, which may cancel in φ*, where |y_i| counts as 1 for classes."""
+        """Σ_i |s_i α_i|/m, the largest of all outputs; and Σ_i |s_i α_i y_i|/m, which may cancel in φ*; |y_i| counts as 1 for classes."""
         if not self.vector_valued:
-            return weighted_sizes(alpha, self.y, self.row_weights)  # type: ignore[no-any-return]
+            return weighted_sizes(alpha, self.y, self.row_weights)
         sizes = self.row_weights @ np.abs(alpha)
         return float(sizes.max()), float(sizes.sum())
 

@@ -33,6 +33,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from fenchel.core.compiled import compiled, kernel, reassociated
 from fenchel.core.errors import InputError
 from fenchel.core.numeric import TINY
 from fenchel.linalg.weights import read_weights, weights_of
@@ -41,7 +42,7 @@ from fenchel.losses.smoothed import smoothed
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.problems.row_order import block_shuffled
-from fenchel.solvers.declaration import bounded_below, dual_steps, separable, smooth_or_smoothable, solver
+from fenchel.solvers.declaration import bounded_below, dual_steps, known_link, separable, smooth_or_smoothable, solver
 from fenchel.solvers.sdca import dual_curvatures, sdca, sdca_pass, start_alpha, with_dual_step
 
 VARIANTS = ("faithful", "practical")
@@ -52,7 +53,7 @@ LARGEST_GROWTH = 1.2  # of ‖w − y‖² from one step to another; with more, 
 OVERLAPPING_FACTOR = 3.0  # κ is multiplied by this where rows share most coordinates, and so undo each other's steps
 
 
-@solver("accelerated-sdca", needs=(dual_steps, separable, smooth_or_smoothable, bounded_below), aims=True, by_rows=True)
+@solver("accelerated-sdca", needs=(dual_steps, separable, smooth_or_smoothable, bounded_below, known_link), aims=True, by_rows=True)
 def accelerated_sdca(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, variant: str = "faithful"
 ) -> Iterator[Iterate]:
@@ -116,14 +117,44 @@ def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator)
     t, least = inner.state.get("t", 1.0), inner.state.get("least", math.inf)
     while True:
         w = inner.run_pass()
-        distance = float(np.sum((w - inner.y) ** 2))
-        if np.sum((inner.y - w) * (w - inner.w_old)) > 0.0 or distance > LARGEST_GROWTH * least:
+        distance, turn = change_of_direction(w.reshape(-1), inner.y.reshape(-1), inner.w_old.reshape(-1))
+        if turn > 0.0 or distance > LARGEST_GROWTH * least:
             t, least = 1.0, distance
         least = min(least, distance)
         t, t_old = (1.0 + math.sqrt(1.0 + 4.0 * t * t)) / 2.0, t
         inner.move(min((t_old - 1.0) / t, most))
         inner.state.update(t=t, least=least)
         yield inner.iterate(w)
+
+
+@compiled
+@reassociated
+def change_of_direction(w, y, w_old):
+    """‖w − y‖², and <y − w, w − w_old>, which is positive where momentum points away from the minimum"""
+    distance = 0.0
+    turn = 0.0
+    for j in range(w.shape[0]):
+        distance += (w[j] - y[j]) ** 2
+        turn += (y[j] - w[j]) * (w[j] - w_old[j])
+    return distance, turn
+
+
+@kernel
+def add_multiple(x, y, c):
+    """x + c·y"""
+    out = np.empty(x.shape[0])
+    for j in range(x.shape[0]):
+        out[j] = x[j] + c * y[j]
+    return out
+
+
+@kernel
+def extrapolate(w, w_old, beta):
+    """w + β(w − w_old)"""
+    out = np.empty(w.shape[0])
+    for j in range(w.shape[0]):
+        out[j] = w[j] + beta * (w[j] - w_old[j])
+    return out
 
 
 def largest_norm(problem: Problem) -> float:
@@ -145,16 +176,16 @@ class Inner:
         self._proximal = problem.replace(regularizer=problem.regularizer.with_l2(kappa))
         self._q = dual_curvatures(self._proximal)
         self._outputs = outputs_of(problem)
+        self._rows = (problem.design.rows, problem.y, problem.row_weights)
 
     def run_pass(self) -> np.ndarray:
         """One pass of Prox-SDCA; the weights it ends with."""
-        problem = self.problem
-        u = weights_of(self._proximal.regularizer, (self.v + self.kappa * self.y).reshape(-1))
+        problem, y = self.problem, self.y.reshape(-1)
+        u = weights_of(self._proximal.regularizer, add_multiple(self.v.reshape(-1), y, self.kappa))
         order = block_shuffled(problem.m, self.rng)
-        rows = (problem.design.rows, problem.y, problem.row_weights)
-        self.accesses += sdca_pass(*rows, problem.loss, self._outputs, u, self.alpha, self._q, order)
+        self.accesses += sdca_pass(*self._rows, problem.loss, self._outputs, u, self.alpha, self._q, order)
         self.passes += 1
-        self.v = u.v.reshape(problem.shape) - self.kappa * self.y
+        self.v = add_multiple(u.v, y, -self.kappa).reshape(problem.shape)
         self.w = read_weights(u).reshape(problem.shape)
         return self.w
 
@@ -178,7 +209,7 @@ class Inner:
 
     def move(self, beta: float) -> None:
         """y ← w + β(w − w_old)"""
-        self.y, self.w_old = self.w + beta * (self.w - self.w_old), self.w
+        self.y, self.w_old = extrapolate(self.w.reshape(-1), self.w_old.reshape(-1), float(beta)).reshape(self.w.shape), self.w
 
     def iterate(self, w: np.ndarray, z: np.ndarray | None = None, lower_bound: float = -math.inf) -> Iterate:
         state = {**self.state, "y": self.y, "w_old": self.w_old}

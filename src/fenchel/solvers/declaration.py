@@ -115,6 +115,13 @@ def strongly_convex_penalty(problem: Problem) -> str | None:
     return None if penalty.strong_convexity() > 0.0 else f"a strongly convex regularizer, and {_name(penalty)} is not"
 
 
+def known_link(problem: Problem) -> str | None:
+    """A regularizer that gives w = ∇Ω*(v)."""
+    penalty = problem.penalised
+    known = hasattr(penalty, "link") or not problem.regularizer.separable
+    return None if known else f"a regularizer with a method link, and {_name(penalty)} has none"
+
+
 def bounded_below(problem: Problem) -> str | None:
     """A penalty that is bounded below."""
     return None if getattr(getattr(problem.penalised, "penalty", None), "nonnegative", True) else "a penalty other than Linear"

@@ -27,7 +27,7 @@ from fenchel.losses.step_rule import with_step_rule
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.problems.row_order import block_shuffled
-from fenchel.solvers.declaration import dual_steps, solver, strongly_convex_penalty
+from fenchel.solvers.declaration import dual_steps, known_link, solver, strongly_convex_penalty
 
 
 @kernel
@@ -44,7 +44,7 @@ def sdca_pass(rows, y, row_weights, loss, outputs, w, alpha, q, order):
     return accesses
 
 
-@solver("sdca", needs=(dual_steps, strongly_convex_penalty), by_rows=True)
+@solver("sdca", needs=(dual_steps, strongly_convex_penalty, known_link), by_rows=True)
 def sdca(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float) -> Iterator[Iterate]:
     """Proximal stochastic dual coordinate ascent: any loss with a conjugate, any strongly convex regularizer."""
     problem = with_dual_step(problem)
