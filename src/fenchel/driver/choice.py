@@ -11,7 +11,7 @@ from fenchel.core.errors import InputError
 from fenchel.problems.problem import Problem
 from fenchel.solvers import solvers
 from fenchel.solvers._second_order.newton_equations import has_small_equations
-from fenchel.solvers.declaration import is_quadratic, sparse_penalty
+from fenchel.solvers.declaration import is_quadratic, is_ridge, sparse_penalty
 
 SMALL = 100_000  # most entries of an X that counts as small
 FEW_WEIGHTS = 10_000  # most weights of a structured model for the proximal bundle method
@@ -22,13 +22,12 @@ NARROW = 0.1  # width of the zone where φ'' is not 0, relative to the spread of
 
 
 class Rule(NamedTuple):
-    """A solver, its options, when it is chosen, and why; and a solver that is tried first because it may be done in a few passes."""
+    """A solver, its options, when it is chosen, and why."""
 
     solver: str
     options: dict[str, Any]
     fits: Any
     reason: str
-    trial: str | None = None
 
 
 def well_conditioned(problem: Problem) -> bool:
@@ -88,14 +87,16 @@ RULES = (
     ),
     Rule("newton", {}, is_quadratic, "least squares: conjugate gradients need a few dozen products, whatever the strength"),
     Rule("lbfgs", {}, is_small, "small and smooth: quasi-Newton steps cost little, and badly scaled columns do not slow them down"),
-    Rule("interior-point", {}, small_and_factorisable, "small and piecewise linear: about thirty steps whatever the strength", "sdca"),
+    Rule("interior-point", {}, small_and_factorisable, "small and piecewise linear: about thirty steps whatever the strength"),
     Rule("sdca", {}, well_conditioned, "strong regularization: plain dual ascent converges in a few passes"),
     Rule("sdca", {}, rows_are_few, "fewer rows than weights: the dual is the smaller problem"),
-    Rule("accelerated-sdca", {"variant": "practical"}, lambda problem: True, "weak regularization: dual ascent with momentum", "sdca"),
+    Rule("accelerated-sdca", {"variant": "practical"}, lambda problem: True, "weak regularization: dual ascent with momentum"),
     Rule("sdca", {}, lambda problem: True, "a non-separable regularizer: dual ascent keeps the sum that couples the weights up to date"),
     Rule("fista", {}, lambda problem: True, "a loss known by its value and derivative alone"),
     Rule("lbfgs", {}, lambda problem: True, "the same, with a non-separable regularizer"),
 )
+
+TRIALS = {"interior-point": "sdca", "accelerated-sdca": "sdca"}
 
 
 def few_weights(problem: Any) -> bool:
@@ -134,23 +135,19 @@ def choose(problem: Any) -> tuple[str, dict[str, Any]]:
     >>> choose(fl.Problem(X, y, fl.Squared(), fl.L2(1e-6)))
     ('newton', {})
     """
-    rule = rule_for(problem)
-    return rule.solver, rule.options
-
-
-def trial_for(problem: Any) -> str | None:
-    """The solver to try before the one that is chosen, if any."""
-    name = rule_for(problem).trial
-    return name if name is not None and solvers()[name].refusal(problem) is None else None
-
-
-def rule_for(problem: Any) -> Rule:
-    """The first rule that applies."""
     known = solvers()
     rules = STRUCTURED_RULES if problem.structured else RULES if problem.in_memory else STREAM_RULES
     for rule in rules:
         if known[rule.solver].refusal(problem) is None and rule.fits(problem):
-            return rule
+            return rule.solver, rule.options
     loss, regularizer = type(problem.loss).__name__, type(problem.penalised).__name__ + " and an unpenalised intercept" * problem.free
     nearest = known["sdca" if problem.in_memory else "pgs"]
     raise InputError(f"No solver takes {loss} with {regularizer}: {nearest.name} comes nearest, but needs {nearest.refusal(problem)}.")
+
+
+def trial_for(problem: Any, solver: str) -> str | None:
+    """The solver to try before the one that is chosen, if any, because it may be done in a few passes; only under the ridge penalty."""
+    name = TRIALS.get(solver)
+    if name is None or not is_ridge(problem.penalised) or solvers()[name].refusal(problem) is not None:
+        return None
+    return name

@@ -140,7 +140,7 @@ def solve(
         run.set_solver(chosen.name, options)
         return chosen.run(posed, start=start, rng=rng, accuracy=run.target, **limits, **options)
 
-    trial = trial_for(posed) if solver == "auto" and patience is None and begin is None and tol > 0.0 else None
+    trial = trial_for(posed, chosen.name) if solver == "auto" and patience is None and begin is None and tol > 0.0 else None
     if trial is None:
         iterates, evaluates_start = iterates_of(chosen, options, begin), chosen.evaluates_start
     else:

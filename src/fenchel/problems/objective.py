@@ -225,13 +225,15 @@ class Objective:
         at_zero += self.objective_error(self.origin, self.origin_predictions, at_zero) if math.isfinite(at_zero) else 0.0
         return at_zero if at_zero > 0.0 else at_zero + self.penalty_conjugate(np.zeros(math.prod(self.shape)))
 
-    def best_scaled(self, value: Callable[[float], float], v: np.ndarray, objective: float, wanted: float, searches: bool = True) -> float:
-        """The best of a concave value(c) = D(cα), 0 ≤ c ≤ 1, with v = Xᵀ(sα)/m; no search above ``wanted`` or far below it."""
+    def best_scaled(
+        self, value: Callable[[float], float], v: Callable[[], np.ndarray], objective: float, wanted: float, searches: bool = True
+    ) -> float:
+        """The best of a concave value(c) = D(cα), 0 ≤ c ≤ 1, with v() = Xᵀ(sα)/m; no search above ``wanted`` or far below it."""
         best = at_largest = value(1.0)
         largest = 1.0
         if self.regularizer.strong_convexity() == 0.0:
             # Ω* is infinite for larger c, so that the best c is often this one, where the value is not differentiable.
-            largest = min(1.0, (1.0 - 8.0 * EPSILON) * self.regularizer.domain_scale(v.reshape(-1)))
+            largest = min(1.0, (1.0 - 8.0 * EPSILON) * self.regularizer.domain_scale(v().reshape(-1)))
             at_largest = value(largest) if largest < 1.0 else best
             best = max(best, at_largest)
         elif not searches:

@@ -191,7 +191,8 @@ class RowsObjective(Objective):
             bound = -losses - penalty
             return bound - TERM * (abs(losses) + abs(penalty)) if bound > -math.inf else -math.inf
 
-        return self.best_scaled(value, self.farthest(v, distance), objective, wanted, z is None or hasattr(self.loss, "conjugate"))
+        searches = z is None or hasattr(self.loss, "conjugate")
+        return self.best_scaled(value, lambda: self.farthest(v, distance), objective, wanted, searches)
 
     def estimated_bound(self, alpha: np.ndarray, v: np.ndarray, objective: float, wanted: float) -> float:
         """The same as ``lower_bound`` without the allowances for rounding, for a v that a solver has updated step by step: an estimate."""
@@ -202,7 +203,7 @@ class RowsObjective(Objective):
         def value(c: float) -> float:
             return -self.mean_conjugate(alpha, c) - self.penalty_conjugate(c * v.reshape(-1), objective)
 
-        return self.best_scaled(value, v, objective, wanted)
+        return self.best_scaled(value, lambda: v, objective, wanted)
 
     def _feasible(self, alpha: np.ndarray) -> tuple[np.ndarray, float]:
         """A dual point that satisfies the constraints up to rounding, or α itself; and the relative change that makes them exact."""

@@ -155,7 +155,8 @@ class Problem(Objective):
         def value(c: float) -> float:
             return c * b - TERM * abs(b) - self.penalty_conjugate_around(-c * a, c * error, objective)
 
-        return max(self.best_scaled(value, -a - np.copysign(error, a), objective, wanted), -self.penalty_conjugate(np.zeros(self.n)))
+        farthest = lambda: -a - np.copysign(error, a)  # noqa: E731
+        return max(self.best_scaled(value, farthest, objective, wanted), -self.penalty_conjugate(np.zeros(self.n)))
 
     def objective_error(self, w: np.ndarray, z: LossAtPoint | None, objective: float) -> float:
         """An estimate of how much larger the exact P(w) may be than the computed one: a score is a sum over the features of a structure."""

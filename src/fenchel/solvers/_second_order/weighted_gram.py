@@ -50,7 +50,7 @@ def scattered_cost(design: Design) -> float:
 
 def _dense(design: Design, h: np.ndarray) -> np.ndarray:
     X, used = design.storage, np.flatnonzero(h)
-    if used.size < FEW * design.m:
+    if 0 < used.size < FEW * design.m:
         X, h = X[used], h[used]
     return gram(X.T, np.arange(design.width), None, h, design.threads, constant=design.intercept)
 
@@ -84,7 +84,7 @@ def _bordered(design: Design, G: np.ndarray, sums: np.ndarray, total: float) -> 
 def _filled_in(design: Design, h: np.ndarray) -> np.ndarray:
     X, used = design.storage.tocsr(), np.flatnonzero(h)
     bounds = design.ranges(design.stored_rows, design.m)
-    if used.size < FEW * design.m:
+    if 0 < used.size < FEW * design.m:
         X, h, bounds = X[used], h[used], [(0, used.size)]
     parts = [np.zeros((design.n, design.n)) for _ in bounds]
 
