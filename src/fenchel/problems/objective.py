@@ -262,6 +262,11 @@ class Objective:
         """
         return PLANES * relative_error(self.m + self.n) * (abs(bound) + abs(objective) + self._size_of_planes(w))  # type: ignore[attr-defined]
 
+    def plane_errors(self, w: np.ndarray, loss: float, alpha: np.ndarray | None, a: np.ndarray) -> tuple[float, float]:
+        """For the plane with subgradient a through the mean loss at w, from the dual point α: how far below the computed plane one may lie
+        that is below the mean loss everywhere, at 0, and in the Euclidean norm of its subgradient."""
+        raise NotImplementedError
+
     def _size_of_planes(self, w: np.ndarray) -> float:
         """The sum of the absolute values of the terms of <a, w> for a subgradient a of the mean loss."""
         raise NotImplementedError

@@ -127,6 +127,19 @@ class RowsObjective(Objective):
             lipschitz = 2.0 * float(np.abs(self.negative_derivatives(z, self.y)).sum(axis=1) @ self.row_weights)
         return lipschitz * distance + TERM * float(np.abs(z).max())  # a value may be a difference of terms as large as z
 
+    def plane_errors(self, w: np.ndarray, loss: float, alpha: np.ndarray | None, a: np.ndarray) -> tuple[float, float]:
+        """The plane <a, w'> + b with b = Σ_i r_i(φ(z_i) − φ'(z_i)·z_i) lies below the mean loss for any z, also for X·w up to rounding.
+
+        What is computed as b is the loss minus <a, w>.
+        """
+        assert alpha is not None
+        slopes = np.atleast_1d(self.row_weights @ np.abs(alpha))  # of each output
+        products = self._largest_prediction(w)
+        terms = self.m + self.n + self.design.longest_row
+        size = abs(loss) + (float(slopes.sum()) + float(self.vector_valued)) * products
+        b_error = relative_error(terms) * size + underflow(terms, size)
+        return b_error, relative_error(self.m) * float(np.linalg.norm(slopes)) * float(np.linalg.norm(self.design.largest))
+
     def _size_of_planes(self, w: np.ndarray) -> float:
         # |φ'| is at most the Lipschitz constant, or about as large as the residual.
         lipschitz = self._loss_constant("lipschitz")

@@ -162,6 +162,10 @@ class Problem(Objective):
         """An estimate of how much larger the exact P(w) may be than the computed one: a score is a sum over the features of a structure."""
         return relative_error(self.m + self.n) * self._size_of_planes(w) + self.penalty_error(w)
 
+    def plane_errors(self, w: np.ndarray, loss: float, alpha: np.ndarray | None, a: np.ndarray) -> tuple[float, float]:
+        """Estimates of the rounding of a plane's value at 0 and of its subgradient."""
+        return relative_error(self.m + self.n) * (loss + self._size_of_planes(w)), relative_error(self.m) * float(np.linalg.norm(a))
+
     @np.errstate(over="ignore")
     def _size_of_planes(self, w: np.ndarray) -> float:
         at_zero = self.predict(np.zeros(self.n))  # known to every run, unlike the norm for each example, which takes another pass

@@ -55,7 +55,7 @@ class BundleState:
         loss = problem.mean_loss(z)
         if loss < 0.0:
             raise InputError(f"Bundle methods need a loss that is never negative, and this one is {loss:.3g}: add a constant to it.")
-        _, v = problem.loss_gradient(z)
+        alpha, v = problem.loss_gradient(z)
         a = -v.reshape(-1)
         self.evaluations += 1
         with np.errstate(over="ignore", invalid="ignore"):
@@ -67,7 +67,9 @@ class BundleState:
         better = objective < self.objective
         if better:
             self.w, self.z, self.objective = w, z, objective
-        self.planes.add(a, loss - float(a @ w))
+        known = hasattr(problem, "plane_errors")  # an oracle of values and subgradients alone does not know its rounding
+        b_error, a_error = problem.plane_errors(w.reshape(problem.shape), loss, alpha, a) if known else (0.0, 0.0)
+        self.planes.add(a, loss - float(a @ w) - b_error, a_error)
         return OracleResult(objective, a, better)
 
     def raise_bound(self) -> np.ndarray:
