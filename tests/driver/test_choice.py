@@ -63,3 +63,10 @@ def test_a_penalty_of_the_user_gets_the_solver_of_the_known_one(own, known):
         assert choose(problems[0]) == choose(problems[1])
         found = [fl.minimize(problem, tol=1e-6) for problem in problems]
         assert found[0].objective == pytest.approx(found[1].objective, abs=1e-6)
+
+
+def test_dual_ascent_refuses_a_penalty_without_a_link():
+    X, y = data("binary")
+    for solver in ("sdca", "accelerated-sdca"):
+        with pytest.raises(fl.InputError, match="a method link, and OwnElasticNet has none"):
+            fl.minimize(fl.Problem(X, y, fl.Hinge(), OwnElasticNet(l2=0.1)), solver)

@@ -8,6 +8,7 @@ from scipy.optimize import nnls
 
 from fenchel import estimators
 from fenchel.estimators import LogisticRegression
+from fenchel.estimators.repeated_rows import distinct_rows
 from tests.data import randomly_labelled_rows
 
 
@@ -31,3 +32,14 @@ def test_non_negative_weights_need_no_penalty(name):
     y = X @ [1.0, -2.0, 3.0, 0.0]
     model = getattr(estimators, name)(alpha=0.0, positive=True, fit_intercept=False, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(model.coef_, nnls(X, y)[0], atol=1e-3)
+
+
+def test_rows_that_are_distinct_and_weigh_the_same_are_not_copied():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 3)), rng.standard_normal(30)
+    assert distinct_rows(X, y, np.ones(30))[0] is X
+    merged, labels, weights = distinct_rows(np.vstack([X, X[:2]]), np.append(y, y[:2]), np.ones(32))
+    assert (merged.shape, sorted(weights)) == ((30, 3), [1.0] * 28 + [2.0] * 2)
+    again = distinct_rows(X, y, np.where(np.arange(30) < 2, 2.0, 1.0))
+    for one, other in zip((merged, labels, weights), again, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from typing import NamedTuple
 
@@ -232,3 +233,21 @@ def test_a_loss_with_an_unknown_kind_of_labels_is_refused():
 
     with pytest.raises(fl.InputError, match=r"Misspelt\.labels is 'reel': give 'real', 'binary' or 'class'"):
         fl.Problem(np.eye(2), np.ones(2), fl.compiled(Misspelt)(), fl.L2(1.0))
+
+
+@pytest.mark.parametrize("regularizer", [fl.L2(0.3), fl.L1L2(l1=0.2, l2=0.3), fl.L1(0.5)], ids=repr)
+@pytest.mark.parametrize("intercept", [0.0, "free"])
+def test_the_conjugate_around_v_is_that_of_the_farthest_end(regularizer, intercept):
+    rng = np.random.default_rng(0)
+    problem = fl.Problem(rng.standard_normal((20, 4)), rng.standard_normal(20), fl.Squared(), regularizer, intercept=intercept)
+    assert problem._grows_with_v
+    v, distance = 0.1 * rng.standard_normal(problem.n), rng.uniform(0.0, 0.1, problem.n)
+    if problem.free:
+        v[-1] = 0.0
+    fast = problem.penalty_conjugate_around(v, distance)
+    for sides in itertools.product([-1.0, 1.0], repeat=4):
+        moved = v.copy()
+        moved[:4] += sides * distance[:4]
+        assert problem.penalty_conjugate(moved) <= fast
+    vars(problem)["_grows_with_v"] = False
+    assert fast == pytest.approx(problem.penalty_conjugate_around(v, distance), rel=1e-12)
