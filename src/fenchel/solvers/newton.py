@@ -27,7 +27,8 @@ from fenchel.solvers._second_order.newton_equations import newton_equations
 from fenchel.solvers._second_order.small_problems import SHORT, SUFFICIENT, is_small, steps_of_small_problem
 from fenchel.solvers.declaration import is_quadratic, ridge_throughout, second_derivatives, smooth_loss, solver
 
-EXACT = 1e-6  # relative to the gradient: the residual that conjugate gradients may leave where the first step is the solution
+EXACT = 1e-6  # relative to the gradient: the smallest residual asked of conjugate gradients where the first step is the solution
+SAFETY = 0.5  # share of the residual whose gap would be the accuracy: it is measured in the norm of the preconditioner
 ROUNDING = 4.0 * EPSILON  # relative to P: smaller changes of P are rounding errors
 FALLING = 0.5  # ratio to the gradient before: a gradient that falls so fast makes a step worthwhile even where P does not change
 SHORTEST = 1e-15  # shortest step tried
@@ -55,7 +56,10 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
         equations = equations or equations_of(problem)
         size = float(np.linalg.norm(gradient))
         first = first or size
-        forcing = EXACT if is_quadratic(problem) or not first else math.sqrt(size / first)
+        if is_quadratic(problem):  # the step is the solution, whose gap is ‖residual‖²/(2·l2)
+            forcing = max(EXACT, SAFETY * math.sqrt(2.0 * problem.penalised.l2 * accuracy) / size) if size > 0.0 else EXACT
+        else:
+            forcing = math.sqrt(size / first) if first else EXACT
         falling, before = size < FALLING * before, size
         for d, taken in directions(problem, equations, z, gradient, forcing):
             Xd = problem.predict(d)
