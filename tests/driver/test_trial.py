@@ -1,11 +1,11 @@
-"""A trial of dual ascent before the solver that was chosen: it goes on while its gap falls fast enough, and nothing it found is lost"""
+"""Trials of dual ascent before a solver that costs more: they go on while their gap falls fast enough, and nothing they found is lost"""
 
 import numpy as np
 import pytest
 
 import fenchel as fl
-from fenchel.driver.choice import choose, trial_for
-from fenchel.driver.trial import MOST_PASSES, is_promising, with_trial
+from fenchel.driver.choice import FEW_PASSES, choose, stages_for
+from fenchel.driver.trial import Stage, in_stages, is_promising
 from fenchel.problems.result import History, Iterate
 
 
@@ -29,9 +29,9 @@ def test_a_trial_that_converges_fast_is_the_solver_of_the_result():
     problem = fl.Problem(X, y, fl.Hinge(), fl.L2(1.0))
     assert choose(problem)[0] == "interior-point"
     result = fl.minimize(problem)
-    assert result.solver == "sdca"
+    assert (result.solver, result.solvers) == ("sdca", (("sdca", 0.0),))
     assert result.converged
-    assert result.passes < MOST_PASSES
+    assert result.passes < FEW_PASSES
 
 
 def test_a_trial_that_is_slow_hands_over_and_passes_add_up():
@@ -41,6 +41,10 @@ def test_a_trial_that_is_slow_hands_over_and_passes_add_up():
     assert result.solver == "interior-point"
     assert result.converged
     assert result.history["passes"][1] == 1.0, "that of the trial counts"
+    (first, before), (last, then) = result.solvers
+    assert (first, before, last) == ("sdca", 0.0, "interior-point")
+    assert 1.0 < then < FEW_PASSES
+    assert alone.solvers == (("interior-point", 0.0),)
     assert (np.diff(result.history["passes"]) > 0).all()
     assert result.objective == pytest.approx(alone.objective, abs=2 * result.target)
 
@@ -54,41 +58,77 @@ def test_a_result_can_be_continued_whichever_solver_it_ended_with():
         assert fl.minimize(problem, tol=1e-6, start=begun).converged
 
 
-@pytest.mark.parametrize("regularizer", [fl.L1(0.1), fl.L1L2(l1=0.1, l2=0.1), fl.Box(0.0, 1.0, fl.L2(0.1))], ids=repr)
+def named(problem):
+    return [stage.solver for stage in stages_for(problem, Stage(*choose(problem)))]
+
+
+def test_dual_ascent_that_is_slow_is_followed_by_a_second_order_method():
+    rng = np.random.default_rng(0)
+    X = rng.lognormal(0.0, 2.0, (9000, 12)) * 10.0 ** rng.integers(-1, 4, 12)
+    y = X @ rng.standard_normal(12) * 0.01 + 5.0 * rng.standard_normal(9000)
+    for loss, last in ((fl.Huber(1.35), "newton"), (fl.Absolute(), "interior-point")):
+        problem = fl.Problem(X, y, loss, fl.L2(1e-4), intercept="free")
+        assert choose(problem)[0] == "accelerated-sdca"
+        assert named(problem)[-1] == last
+        result = fl.minimize(problem)
+        assert result.converged
+        assert result.solver == last
+
+
+def test_wide_dense_problems_try_dual_ascent_before_they_multiply_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 1500))
+    problem = fl.Problem(X, np.sign(X[:, 0]), fl.SquaredHinge(), fl.L2(1e-3))
+    assert named(problem) == ["sdca", "newton"]
+    assert fl.minimize(problem).solver == "sdca"
+    assert named(fl.Problem(X[:100], np.sign(X[:100, 0]), fl.SquaredHinge(), fl.L2(1e-3))) == ["newton"]
+
+
+@pytest.mark.parametrize("regularizer", [fl.L1L2(l1=0.1, l2=0.1), fl.Box(0.0, 1.0, fl.L2(0.1))], ids=repr)
 def test_other_penalties_than_ridge_have_no_trial(regularizer):
     X, y = rows(50, 5)
-    assert trial_for(fl.Problem(X, y, fl.Hinge(), regularizer), "accelerated-sdca") is None
+    assert len(named(fl.Problem(X, y, fl.Hinge(), regularizer))) == 1
 
 
 def test_a_gap_that_does_not_fall_ends_a_trial():
-    assert is_promising(course(1.0), 1e-3)
-    assert is_promising(course(1.0, 0.9), 1e-3), "the first pass tells nothing"
-    assert not is_promising(course(1.0, 0.9, 0.9), 1e-3)
-    assert not is_promising(course(1.0, 0.9, 0.89), 1e-3)
-    assert is_promising(course(1.0, 0.9, 0.1), 1e-3)
-    assert is_promising(course(1.0, 0.9, 1e-4), 1e-3), "it is done"
+    stage = Stage("sdca", {}, most=30.0)
+    assert is_promising(course(1.0), 1e-3, stage, 0.0)
+    assert is_promising(course(1.0, 0.9), 1e-3, stage, 0.0), "the first pass tells nothing"
+    assert not is_promising(course(1.0, 0.9, 0.9), 1e-3, stage, 0.0)
+    assert not is_promising(course(1.0, 0.9, 0.89), 1e-3, stage, 0.0)
+    assert is_promising(course(1.0, 0.9, 0.1), 1e-3, stage, 0.0)
+    assert is_promising(course(1.0, 0.9, 1e-4), 1e-3, stage, 0.0), "it is done"
+    later = course(1.0, 0.9, 0.9, 0.9, 0.5, 0.2, 0.1)
+    assert is_promising(later, 1e-3, stage, 3.0), "passes of the stage before do not count"
+    assert is_promising(later, 1e-9, stage._replace(least=4.0), 3.0), "too early to tell"
 
 
-def test_the_solver_goes_on_where_the_trial_ended():
-    def counting(start, count, status=None):
+def test_each_solver_goes_on_where_the_one_before_ended():
+    def counting(start, count, status):
         for k in range(1, count + 1):
             yield Iterate(np.full(1, start + k), passes=float(k), accesses=10 * k)
         return status
 
-    begun = []
-    left = iter([True, False])
+    stages = [Stage("sdca", {}), Stage("fista", {}), Stage("newton", {})]
+    begun, asked = [], []
+    answers = iter([True, False, True, True])
 
-    def rest(last):
-        begun.append(last.w[0])
-        return counting(100.0, 2, "stalled")
+    def begin(stage, last):
+        begun.append((stage.solver, None if last is None else last.w[0]))
+        return counting(100.0 * len(begun), 2, f"{stage.solver} ended")
+
+    def goes_on(stage, before):
+        asked.append((stage.solver, before))
+        return next(answers)
 
     statuses = []
 
     def to_the_end():
-        statuses.append((yield from with_trial(counting(0.0, 5), rest, lambda: next(left))))
+        statuses.append((yield from in_stages(stages, begin, goes_on)))
 
     found = list(to_the_end())
-    assert statuses == ["stalled"]
-    assert begun == [2.0]
-    assert [iterate.passes for iterate in found] == [1.0, 2.0, 3.0, 4.0]
-    assert [iterate.accesses for iterate in found] == [10, 20, 30, 40]
+    assert statuses == ["newton ended"], "a stage that ends by itself is followed by the next"
+    assert begun == [("sdca", None), ("fista", 102.0), ("newton", 202.0)]
+    assert asked == [("sdca", 0.0), ("sdca", 0.0), ("fista", 2.0), ("fista", 2.0)], "the last stage is not judged"
+    assert [iterate.passes for iterate in found] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    assert [iterate.accesses for iterate in found] == [10, 20, 30, 40, 50, 60]

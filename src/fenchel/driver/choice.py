@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.core.errors import InputError
+from fenchel.driver.trial import Stage
 from fenchel.problems.problem import Problem
 from fenchel.solvers import solvers
 from fenchel.solvers._second_order.newton_equations import has_small_equations
+from fenchel.solvers._second_order.weighted_gram import gram_cost
 from fenchel.solvers.declaration import is_quadratic, is_ridge, sparse_penalty
 
 SMALL = 100_000  # most entries of an X that counts as small
@@ -18,6 +20,10 @@ FEW_WEIGHTS = 10_000  # most weights of a structured model for the proximal bund
 MOST_PARTS = 100_000_000  # most parts of outputs that block Frank–Wolfe keeps, eight bytes each
 WELL_CONDITIONED = 2.0  # largest R²/(λγm) for plain SDCA
 WELL_CONDITIONED_IF_OVERLAPPING = 0.1  # the same where rows share most coordinates
+FEW_PASSES = 30.0  # passes within which a trial of dual ascent must be going to end
+MANY_PASSES = 200.0  # the same for dual ascent with momentum, at least
+MANY_ROWS = 500  # rows of which all products take about the time of ten passes over dense rows
+SECOND_ORDER_STEPS = 30.0  # steps of an interior point method, or of Newton's method where it is not the first choice
 NARROW = 0.1  # width of the zone where φ'' is not 0, relative to the spread of the labels: Newton steps overshoot a narrower one
 
 
@@ -96,8 +102,6 @@ RULES = (
     Rule("lbfgs", {}, lambda problem: True, "the same, with a non-separable regularizer"),
 )
 
-TRIALS = {"interior-point": "sdca", "accelerated-sdca": "sdca"}
-
 
 def few_weights(problem: Any) -> bool:
     """So few weights that a pass improves a model of planes more than steps on single examples improve w."""
@@ -145,9 +149,25 @@ def choose(problem: Any) -> tuple[str, dict[str, Any]]:
     raise InputError(f"No solver takes {loss} with {regularizer}: {nearest.name} comes nearest, but needs {nearest.refusal(problem)}.")
 
 
-def trial_for(problem: Any, solver: str) -> str | None:
-    """The solver to try before the one that is chosen, if any, because it may be done in a few passes; only under the ridge penalty."""
-    name = TRIALS.get(solver)
-    if name is None or not is_ridge(problem.penalised) or solvers()[name].refusal(problem) is not None:
-        return None
-    return name
+def products_of_rows_are_slow(problem: Problem) -> bool:
+    """Whether Newton's method would compute so many products of rows that several passes of dual ascent take less time."""
+    return not problem.vector_valued and MANY_ROWS <= problem.m <= problem.n
+
+
+def stages_for(problem: Problem, chosen: Stage) -> list[Stage]:
+    """The solvers to run one after the other where one was chosen by a rule: it may be preceded by a trial, and followed by another.
+
+    Only under the ridge penalty, where second-order methods are the last resort for dual ascent.
+    """
+    tried = chosen.solver in ("interior-point", "accelerated-sdca") or (chosen.solver == "newton" and products_of_rows_are_slow(problem))
+    if not tried or not is_ridge(problem.penalised):
+        return [chosen]
+    known = solvers()
+    trial = [Stage("sdca", {}, FEW_PASSES)] if known["sdca"].refusal(problem) is None else []
+    if chosen.solver != "accelerated-sdca" or not has_small_equations(problem.design):
+        return [*trial, chosen]
+    last = next((name for name in ("interior-point", "newton") if known[name].refusal(problem) is None), None)
+    if last is None:
+        return [*trial, chosen]
+    cost = SECOND_ORDER_STEPS * max(1.0, gram_cost(problem.design) / problem.design.nnz)  # of the last resort, in passes
+    return [*trial, chosen._replace(most=max(MANY_PASSES, cost), least=FEW_PASSES), Stage(last, {})]

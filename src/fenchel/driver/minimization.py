@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,13 @@ from fenchel.core.messages import near
 from fenchel.core.threads import one_thread
 from fenchel.core.validation import is_number
 from fenchel.driver.advice import warn_not_certified
-from fenchel.driver.choice import choose, trial_for
+from fenchel.driver.choice import choose, stages_for
 from fenchel.driver.patient_run import PatientRun
 from fenchel.driver.progress import progress_bar
 from fenchel.driver.run import Evaluation, Run
 from fenchel.driver.start import as_start, origin_of
 from fenchel.driver.stream_run import StreamRun
-from fenchel.driver.trial import is_promising, with_trial
+from fenchel.driver.trial import Stage, in_stages, is_promising
 from fenchel.problems.objective import Objective
 from fenchel.problems.result import Iterate, Result
 from fenchel.solvers import Solver, solvers
@@ -135,18 +134,20 @@ def solve(
         run = (Run if problem.in_memory else StreamRun)(problem, chosen.name, options, tol, callback)
     begin = as_start(posed, start, run.key, rng)
 
-    def iterates_of(chosen: Solver, options: dict[str, Any], start: Iterate | None) -> Iterator[Iterate]:
-        limits = {"most_passes": max_passes} if chosen.limited else {}
-        run.set_solver(chosen.name, options)
-        return chosen.run(posed, start=start, rng=rng, accuracy=run.target, **limits, **options)
+    def begun(stage: Stage, start: Iterate | None) -> Iterator[Iterate]:
+        solver = solvers()[stage.solver]
+        limits = {"most_passes": max_passes} if solver.limited else {}
+        run.set_solver(stage.solver, stage.options, 0.0 if start is begin or start is None else start.passes)
+        return solver.run(posed, start=start, rng=rng, accuracy=run.target, **limits, **stage.options)
 
-    trial = trial_for(posed, chosen.name) if solver == "auto" and patience is None and begin is None and tol > 0.0 else None
-    if trial is None:
-        iterates, evaluates_start = iterates_of(chosen, options, begin), chosen.evaluates_start
+    stages = [Stage(chosen.name, options)]
+    if solver == "auto" and patience is None and begin is None and tol > 0.0 and posed.in_memory and not posed.structured:
+        stages = stages_for(posed, stages[0])
+    if len(stages) == 1:
+        iterates, evaluates_start = begun(stages[0], begin), chosen.evaluates_start
     else:
-        tried = iterates_of(solvers()[trial], {}, None)
-        goes_on = lambda: is_promising(run.history, run.target)  # noqa: E731
-        iterates, evaluates_start = with_trial(tried, partial(iterates_of, chosen, options), goes_on), False
+        goes_on = lambda stage, before: is_promising(run.history, run.target, stage, before)  # noqa: E731
+        iterates, evaluates_start = in_stages(stages, begun, goes_on), False
     with progress_bar(chosen.name, progress, max_passes) as run.show:
         return run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, evaluates_start)
 

@@ -61,6 +61,7 @@ class Run:
         self, problem: Any, solver: str, options: dict[str, Any], tol: float, callback: Callable[[Evaluation], bool | None] | None
     ) -> None:
         self.problem, self.tol, self.callback = problem, tol, callback
+        self.solvers: list[tuple[str, float]] = []  # those that ran, with the passes before each
         self.target = tol * self._scale()
         self.set_solver(solver, options)
         self.certificate = Certificate(problem, self._first_objective(), self.target)
@@ -72,9 +73,10 @@ class Run:
         self.evaluated = -1.0 if problem.in_memory else math.inf  # passes at the last evaluation; a stream cannot be evaluated again
         self.show: Callable[[Evaluation, float], None] = lambda evaluation, target: None
 
-    def set_solver(self, solver: str, options: dict[str, Any]) -> None:
-        """Take the iterates that come for those of this solver."""
+    def set_solver(self, solver: str, options: dict[str, Any], passes: float = 0.0) -> None:
+        """Take the iterates that come, after so many passes, for those of this solver."""
         self.solver = solver
+        self.solvers = [*(earlier for earlier in self.solvers if earlier[1] < passes), (solver, passes)]
         # A solver's private state is used again only where all of this is the same.
         self.key = (solver, tuple(sorted(options.items())), self.problem.token, self.target if solvers()[solver].aims else None)
 
@@ -219,4 +221,5 @@ class Run:
             intercept=intercept,
             regularizer=self.problem.regularizer,
             iterate=iterate._replace(state=state, offset=self.problem.offset).copy(),
+            solvers=tuple(self.solvers),
         )

@@ -1,52 +1,72 @@
-"""A trial of a cheap solver before the one that suits the problem whatever happens
+"""Trials of solvers that may be done soon, before one that suits the problem whatever happens
 
-Dual ascent often reaches the tolerance in a few passes, where an interior point method makes thirty steps that cost several passes each,
-and momentum takes dozens of passes to build up; but it may also need thousands. Nothing that is known before the run tells which, and three
-or four passes do: the trial goes on while its gap falls so fast that it will be done within a number of passes. Otherwise the solver that
-was chosen goes on from where it ended.
+Dual ascent often reaches the tolerance in a few passes, where an interior point method makes thirty steps that cost several passes each;
+but it may also need thousands. Nothing that is known before the run tells which, and the course of its gap does: a trial goes on while the
+gap falls so fast that the target will be reached within a number of passes. Otherwise the next solver goes on from where it ended.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from fenchel.problems.result import History, Iterate
 
-MOST_PASSES = 30.0  # passes within which a trial must be going to end
+
+class Stage(NamedTuple):
+    """A solver, its options, and the passes within which it must be going to end; it is not judged before ``least`` passes."""
+
+    solver: str
+    options: dict[str, Any]
+    most: float = math.inf
+    least: float = 2.0
 
 
-def with_trial(trial: Iterator[Iterate], rest: Callable[[Iterate], Iterator[Iterate]], goes_on: Callable[[], bool]) -> Iterator[Iterate]:
-    """The iterates of a trial while it ``goes_on``, then those of ``rest``, which is called with the last iterate of the trial."""
-    last = next(trial)
-    while True:
-        yield last
-        if not goes_on():
-            break
-        last = next(trial)
-    trial.close()  # type: ignore[attr-defined]
-    solver = rest(last)
-    while True:
-        try:
-            iterate = next(solver)
-        except StopIteration as end:
-            return end.value
-        yield iterate._replace(passes=last.passes + iterate.passes, accesses=last.accesses + iterate.accesses)
+def in_stages(
+    stages: Sequence[Stage], begin: Callable[[Stage, Iterate | None], Iterator[Iterate]], goes_on: Callable[[Stage, float], bool]
+) -> Iterator[Iterate]:
+    """The iterates of one stage after the other, each begun with the last iterate of the one before.
+
+    After every iterate ``goes_on`` is asked whether the stage does, with the passes that were made before it; the last stage always does.
+    """
+    last: Iterate | None = None
+    passes, accesses = 0.0, 0
+    for stage in stages:
+        solver = begin(stage, last)
+        while True:
+            try:
+                iterate = next(solver)
+            except StopIteration as end:
+                if stage is stages[-1]:
+                    return end.value
+                break
+            last = iterate._replace(passes=passes + iterate.passes, accesses=accesses + iterate.accesses)
+            yield last
+            if stage is not stages[-1] and not goes_on(stage, passes):
+                solver.close()  # type: ignore[attr-defined]
+                break
+        passes, accesses = (last.passes, last.accesses) if last is not None else (passes, accesses)
+    return None
 
 
-def is_promising(history: History, target: float) -> bool:
-    """Whether the gap falls so fast that the target will be reached within ``MOST_PASSES``.
+def is_promising(history: History, target: float, stage: Stage, before: float) -> bool:
+    """Whether the gap falls so fast that the target will be reached within the passes of the stage, of which ``before`` were made earlier.
+
+    The rate is that of the latter half of the stage.
 
     >>> history = History()
     >>> for passes, gap in [(0, 1.0), (1, 0.1), (2, 0.01)]:
     ...     history.append(passes=passes, accesses=0, seconds=0.0, objective=gap, dual_objective=0.0, gap=gap, nnz=0)
-    >>> is_promising(history, 1e-6), is_promising(history, 1e-40)
-    (True, False)
+    >>> [is_promising(history, target, Stage("sdca", {}, most=30.0), 0.0) for target in (1e-6, 1e-40)]
+    [True, False]
     """
     passes, gaps = history["passes"], history["gap"]
-    if len(passes) < 2 or passes[-2] == 0.0:
+    now, gap = float(passes[-1]), float(gaps[-1])
+    if gap <= target or now - before < stage.least:
         return True
-    if not 0.0 < target < gaps[-1] < gaps[-2]:
-        return bool(0.0 < gaps[-1] <= target)
-    rate = math.log(gaps[-2] / gaps[-1]) / (passes[-1] - passes[-2])
-    return bool(passes[-1] + math.log(gaps[-1] / target) / rate <= MOST_PASSES)
+    reference = max(int((passes <= before + 0.5 * (now - before)).sum()) - 1, 0)
+    if not gap < gaps[reference]:
+        return False
+    rate = math.log(gaps[reference] / gap) / (now - passes[reference])
+    return bool(now - before + math.log(gap / target) / rate <= stage.most)

@@ -122,7 +122,8 @@ class Result:
         status: why the run ended, a key of ``fenchel.problems.result.STATUS``; ``message`` says it in a sentence.
         passes, seconds: passes over the data, and time in the solver, evaluations not counted.
         history: the course of the run, a :class:`History`.
-        solver, tol: what was run; ``target`` is ``tol``·P(0), the gap aimed at.
+        solver, tol: what was run; ``target`` is ``tol``·P(0), the gap aimed at. ``solvers`` are all that ran, one after the other, with the
+            passes before each: ``solver="auto"`` may try one that could be done soon before another.
         certified: whether ``objective`` is P(w); after a stream it is an estimate, and ``gap`` is nan.
         regularizer: the problem's, or with ``strength="auto"`` the one chosen; ``objective`` and ``gap`` are for it.
         iterate: where the solver stopped; pass the result, or this, as ``start=`` to continue.
@@ -146,6 +147,7 @@ class Result:
     certified: bool
     iterate: Iterate = field(repr=False)
     objective_error: float = 0.0
+    solvers: tuple[tuple[str, float], ...] = ()
 
     @property
     def gap(self) -> float:
