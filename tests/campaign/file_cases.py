@@ -19,6 +19,7 @@ from tests.campaign.file_samples import BOMBS, PACKERS, TOKENS, npy, npz_arrays,
 BOMB_ALLOWED = 1 << 21  # bytes that the readers may expand bombs to
 SLACK = 1 << 28  # bytes that any plain file may take
 COMPRESSED = 1 << 30  # bytes that a compressed file may take: 16 times the 64 MiB that any file may expand to
+COLUMN = 10_000  # bytes that each column of a table may take, as SECURITY.md says
 BOMB_SLACK = 1 << 26  # bytes that any bomb may take, for the buffers of threads and of Arrow
 MULTIPLES = {".conll": 64, ".fa": 64, ".dbn": 64, ".bpseq": 64, ".tar": 64}  # the memory of a bomb relative to its text; others: 32
 NUMBER = re.compile(rb"\d+")
@@ -48,11 +49,14 @@ def case(seed: int, k: int) -> Case:
     ending = rng.choice(list(samples()))
     contents = _npz(rng) if ending == ".npz" and rng.random() < 0.5 else mutated(rng, rng.choice(samples()[ending]), samples()[ending])
     packing = rng.choice(["", "", *PACKERS])
+    columns = max(contents.count(mark) for mark in (b",", b"\t", b";")) if ending in (".csv", ".tsv") else 0
     contents = PACKERS[packing](contents)
     if packing and rng.random() < 0.5:
         contents = mutated(rng, contents, [PACKERS[packing](rng.choice(samples()[ending]))])
     shown = packing if rng.random() < 0.8 else rng.choice(list(PACKERS))
-    return Case(ending + packing, f"a{ending}{shown}", contents, _reader(rng, ending), COMPRESSED if packing else SLACK)
+    return Case(
+        ending + packing, f"a{ending}{shown}", contents, _reader(rng, ending), (COMPRESSED if packing else SLACK) + COLUMN * columns
+    )
 
 
 def _encoding() -> bytes:

@@ -135,3 +135,14 @@ def test_a_bad_line_is_reported_by_number_without_unprintable_characters(tmp_pat
     with pytest.raises(ValueError, match=r"ragged\.csv") as caught:
         fl.datasets.read(file)
     assert str(caught.value).isprintable()
+
+
+def test_a_wide_table_with_a_short_line_is_parsed_once(tmp_path, monkeypatch):
+    attempts = []
+    parse = tables._parse_csv
+    monkeypatch.setattr(tables, "_parse_csv", lambda *arguments, **options: attempts.append(1) or parse(*arguments, **options))
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(f"c{k}" for k in range(3000)) + "\n1,2,3\n")
+    with pytest.raises(fl.InputError, match="line 2: 3 values, and the heading has 3000"):
+        fl.datasets.read(path)
+    assert len(attempts) == 1, "Arrow keeps the memory of every attempt"

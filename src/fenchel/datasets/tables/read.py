@@ -23,6 +23,7 @@ BLOCK = 1 << 22  # values written at a time
 WHOLE = 2**31 - 2  # the largest block size that Arrow's CSV reader accepts
 LONGEST_HEADING = 1 << 22  # bytes
 COLUMN = 10_000  # bytes of memory that Arrow takes for each column, measured
+MANY_COLUMNS = 2_000  # columns of a table that is read without threads
 ALWAYS_COLUMNS = 50_000  # that any table may have
 MULTIPLE = 32  # the memory that more columns may take, relative to the file
 DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -135,9 +136,9 @@ def _read_csv(source: Source, format: str, text_columns: list[str]) -> Any:
         raise InputError(f"{source.path}: the heading is longer than {LONGEST_HEADING:,} bytes: check that the file is a table.")
     source.check_width(columns)
     if european:
-        points, commas = (_read_delimited(source, Dialect(";", decimal), text_columns) for decimal in ".,")
+        points, commas = (_read_delimited(source, Dialect(";", decimal), text_columns, columns) for decimal in ".,")
         return commas if _count_text_columns(commas) < _count_text_columns(points) else points
-    return _read_delimited(source, Dialect(delimiter), text_columns)
+    return _read_delimited(source, Dialect(delimiter), text_columns, columns)
 
 
 def count_fields(text: bytes, delimiter: str) -> tuple[int, int]:
@@ -160,21 +161,23 @@ def _count_text_columns(table: Any) -> int:
     return sum(types.is_string(field.type) for field in table.schema)
 
 
-def _read_delimited(source: Source, dialect: Dialect, text_columns: list[str]) -> Any:
+def _read_delimited(source: Source, dialect: Dialect, text_columns: list[str], columns: int) -> Any:
     import pyarrow as pa
 
-    try:
-        return _parse_csv(source, dialect, text_columns, 1 << 20)
-    except pa.ArrowInvalid:
-        pass
-    try:
-        # Types are guessed from the first block, but a later block may hold fractions or text instead of whole numbers.
-        return _parse_csv(source, dialect, text_columns, WHOLE)
-    except pa.ArrowInvalid:
-        return _parse_csv(source, dialect, text_columns, WHOLE, threads=False)  # fails again, but without threads the error names the line
+    # Without threads the error of a line that is too short or too long names it. With them another attempt is needed for that, and Arrow
+    # keeps what the first one allocated for each column.
+    threads = columns <= MANY_COLUMNS
+    # Types are guessed from the first block, but a later block may hold fractions or text instead of whole numbers.
+    for block in (1 << 20, WHOLE):
+        try:
+            return _parse_csv(source, dialect, text_columns, block, threads)
+        except pa.ArrowInvalid as error:
+            if RAGGED.search(str(error)):
+                raise
+    return _parse_csv(source, dialect, text_columns, WHOLE, threads=False)
 
 
-def _parse_csv(source: Source, dialect: Dialect, text_columns: list[str], block: int, threads: bool = True) -> Any:
+def _parse_csv(source: Source, dialect: Dialect, text_columns: list[str], block: int, threads: bool) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
