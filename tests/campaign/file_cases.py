@@ -19,6 +19,7 @@ from tests.campaign.file_samples import BOMBS, PACKERS, TOKENS, npy, npz_arrays,
 BOMB_ALLOWED = 1 << 21  # bytes that the readers may expand bombs to
 SLACK = 1 << 28  # bytes that any plain file may take
 COMPRESSED = 1 << 30  # bytes that a compressed file may take: 16 times the 64 MiB that any file may expand to
+LARGEST = 1 << 22  # bytes of a plain file: repeated parts that are repeated again would make gigabytes
 COLUMN = 10_000  # bytes that each column of a table may take, as SECURITY.md says
 BOMB_SLACK = 1 << 26  # bytes that any bomb may take, for the buffers of threads and of Arrow
 MULTIPLES = {".conll": 64, ".fa": 64, ".dbn": 64, ".bpseq": 64, ".tar": 64}  # the memory of a bomb relative to its text; others: 32
@@ -112,7 +113,7 @@ def _reader(rng: random.Random, ending: str, options: dict[str, Any] | None = No
 def mutated(rng: random.Random, contents: bytes, others: list[bytes]) -> bytes:
     """The contents after a few random changes."""
     for _ in range(rng.choice([1, 1, 1, 2, 3, 8])):
-        contents = rng.choice(MUTATIONS)(rng, contents, others)
+        contents = rng.choice(MUTATIONS)(rng, contents, others)[:LARGEST]
     return contents
 
 
@@ -139,7 +140,7 @@ def _truncate(rng: random.Random, contents: bytes, others: list[bytes]) -> bytes
 
 def _duplicate(rng: random.Random, contents: bytes, others: list[bytes]) -> bytes:
     a, b, at = [*sorted([_place(rng, contents), _place(rng, contents)]), _place(rng, contents)]
-    return contents[:at] + contents[a:b] * rng.choice([1, 1, 2, 50]) + contents[at:]
+    return contents[:at] + contents[a:b] * min(rng.choice([1, 1, 2, 50]), 1 + LARGEST // max(b - a, 1)) + contents[at:]
 
 
 def _delete(rng: random.Random, contents: bytes, others: list[bytes]) -> bytes:
