@@ -159,6 +159,8 @@ class Campaign:
         with self.place(command, exists) as out:
             [code], error = self.run([self.job(command, out, interrupt_at_call=at, signal=sent)])
             said = f"{command.words}: {signal.Signals(sent).name} at call {at} of training, exit code {code}: {error}"
+            if code == -sent:  # the command was done and Python was exiting, so that the model must be complete
+                code = ENDED[0]
             if code not in (*ENDED, 130):
                 raise Failure(f"exit code: {said}")
             if code == 130 and out.read_bytes() in (b"", OLD) if out.exists() else True:
