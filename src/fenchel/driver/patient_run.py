@@ -32,7 +32,8 @@ class PatientRun(Run):
         self.patience, self.watched = patience, watched
         self.lowest, self.idle = math.inf, 0.0  # the lowest value, and for how many passes in a row it has not fallen by more than tol
         self.alpha: np.ndarray | None = None  # the latest dual point of the solver
-        self.spacing = min(max(1, SMALL // self.problem.entries), max(1, int(min(patience, LARGEST_SPACING))))
+        several = min(max(1, SMALL // self.problem.entries), max(1, int(min(patience, LARGEST_SPACING))))
+        self.spacing = several if watched is None else 1
 
     def _follow(self, iterate: Iterate) -> None:
         """Keep the regularizer of the problem, whatever that of the solver is."""
@@ -52,7 +53,7 @@ class PatientRun(Run):
         self.schedule.next_evaluation, self.evaluated = iterate.passes + self.spacing, iterate.passes
         if self.watched is not None and value < self.lowest:
             self.certificate.objective = math.inf  # these weights are kept, whatever their objective is
-        if self.watched is None or value < self.lowest:
+        if self.watched is None or value <= self.lowest:  # of weights with the same value those with the lowest objective are kept
             self.certificate.add_point(iterate.w, objective)
         self.lowest = min(self.lowest, value)
         stop = self._record(iterate, objective)
