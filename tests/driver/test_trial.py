@@ -62,6 +62,7 @@ def named(problem):
     return [stage.solver for stage in stages_for(problem, Stage(*choose(problem)))]
 
 
+@pytest.mark.slow
 def test_dual_ascent_that_is_slow_is_followed_by_a_second_order_method():
     rng = np.random.default_rng(0)
     X = rng.lognormal(0.0, 2.0, (9000, 12)) * 10.0 ** rng.integers(-1, 4, 12)
@@ -75,6 +76,7 @@ def test_dual_ascent_that_is_slow_is_followed_by_a_second_order_method():
         assert result.solver == last
 
 
+@pytest.mark.slow
 def test_wide_dense_problems_try_dual_ascent_before_they_multiply_rows():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((600, 1500))

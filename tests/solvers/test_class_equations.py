@@ -58,6 +58,7 @@ def test_entries_near_the_limits_of_float32_are_multiplied_in_float64(largest):
     assert not SingleProducts.suits(Design(sp.csr_array(np.ones((3, 2)))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("intercept", [0.0, "free"])
 @pytest.mark.parametrize("tol", [1e-4, 1e-10])
 def test_float32_changes_the_way_and_not_the_result(intercept, tol, monkeypatch):
@@ -73,6 +74,7 @@ def test_float32_changes_the_way_and_not_the_result(intercept, tol, monkeypatch)
 # ---- the dual point of the quadratic model ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", NEWTON_LOSSES, ids=lambda loss: type(loss).__name__)
 @pytest.mark.parametrize("intercept", [0.0, "free"])
 def test_the_dual_point_of_the_model_is_feasible(loss, intercept):
