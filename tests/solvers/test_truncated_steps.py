@@ -227,7 +227,11 @@ def mean_excess(problem, solver, best, T, seeds=12, **options):
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize(
     ("loss", "case", "rho"),
-    [(fl.Logistic(), 13, 1.0), (fl.Logistic(), 14, 0.5), pytest.param(fl.Squared(), 14, 2.0, marks=pytest.mark.slow)],
+    [
+        (fl.Logistic(), 13, 1.0),
+        pytest.param(fl.Logistic(), 14, 0.5, marks=pytest.mark.slow),
+        pytest.param(fl.Squared(), 14, 2.0, marks=pytest.mark.slow),
+    ],
     ids=str,
 )
 def test_theorem_3(solver, loss, case, rho):
@@ -257,8 +261,9 @@ def test_the_eta_of_the_theorem_belongs_to_the_smaller_bound(solver, loss, small
         assert result.iterate.state["eta"] == pytest.approx(smaller(Bound(problem, solver, T, norm))[1], rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize(("loss", "rho"), [(fl.Logistic(), 0.5), pytest.param(fl.Squared(), 2.0, marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize(("loss", "rho"), [(fl.Logistic(), 0.5), (fl.Squared(), 2.0)], ids=str)
 def test_proposition_4(solver, loss, rho):
     problem, T, K = lasso_data(loss), 20_000, 0.3
     known = Bound(problem, solver, T)
