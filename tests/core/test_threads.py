@@ -26,23 +26,23 @@ OUTERMOST = {
 
 
 class Recorded:
-    """Stands for threadpoolctl's controller, and records when the number of threads of BLAS is changed."""
+    """Stands for threadpoolctl's controller of a BLAS of four threads, and records when their number is changed."""
 
     def __init__(self):
-        self.changes = []
+        self.threads, self.changes = 4, []
 
-    def limit(self, limits, user_api):
-        self.changes.append((limits, user_api))
-        return self
+    def get_num_threads(self):
+        return self.threads
 
-    def restore_original_limits(self):
-        self.changes.append("restored")
+    def set_num_threads(self, threads):
+        self.threads = threads
+        self.changes.append(threads)
 
 
 @pytest.fixture
 def recorded(monkeypatch):
     controller = Recorded()
-    monkeypatch.setattr(threads, "_controller", lambda: controller)
+    monkeypatch.setattr(threads, "_blas", lambda: [controller])
     return controller
 
 
@@ -50,7 +50,7 @@ def recorded(monkeypatch):
 def test_blas_is_limited_once_for_the_whole_of_the_outermost_call(name, recorded, monkeypatch):
     monkeypatch.setattr(design, "PROBLEMS_IN_PARALLEL_FROM", 0)
     OUTERMOST[name]()
-    assert recorded.changes == [(1, "blas"), "restored"]
+    assert recorded.changes == [1, 4]
 
 
 def test_the_limit_is_lifted_when_the_last_thread_leaves(recorded):
@@ -65,16 +65,16 @@ def test_the_limit_is_lifted_when_the_last_thread_leaves(recorded):
     with one_thread:
         thread.start()
         assert entered.wait(10)
-    assert recorded.changes == [(1, "blas")]
+    assert recorded.changes == [1]
     leave.set()
     thread.join(10)
-    assert recorded.changes == [(1, "blas"), "restored"]
+    assert recorded.changes == [1, 4]
 
 
 def test_an_error_lifts_the_limit(recorded):
     with pytest.raises(fl.InputError):
         fl.minimize(fl.Problem(X, np.sign(X[:, 0]), fl.Logistic(), fl.L2(0.1)), "no-such-solver")
-    assert recorded.changes == [(1, "blas"), "restored"]
+    assert recorded.changes == [1, 4]
 
 
 def test_jobs_that_have_jobs_of_their_own_end():

@@ -153,6 +153,7 @@ def _as_vector(value: Any, place: str) -> np.ndarray:
 
 Vector = Annotated[Any, "a number or an array, kept as a float64 vector"]
 CONVERTERS: dict[Any, Callable[[Any, str], Any]] = {float: _as_float, Vector: _as_vector}
+PLAIN = (float, int, bool, Vector, np.ndarray)  # fields that hold no other class
 
 
 def _register_with_numba(cls: Any) -> None:
@@ -232,11 +233,20 @@ def _foreign_classes(values: tuple[Any, ...]) -> tuple[type, ...]:
     """The classes of the values and of their nested fields that are defined outside the package."""
     found: tuple[type, ...] = ()
     for value in values:
-        if isinstance(value, tuple):
+        if isinstance(value, tuple) and not _is_own_throughout(type(value)):
             if not _is_own(type(value)):
                 found += (type(value),)
             found += _foreign_classes(value)
     return found
+
+
+@functools.cache
+def _is_own_throughout(cls: type) -> bool:
+    """Whether the class is one of the package with numbers and arrays as its only fields."""
+    if not (_is_own(cls) and hasattr(cls, "_compiled")):
+        return False
+    hints = get_type_hints(cls, include_extras=True)
+    return all(hints.get(name) in PLAIN for name in cls._fields)  # type: ignore[attr-defined]
 
 
 @functools.cache

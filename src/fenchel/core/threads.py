@@ -29,8 +29,9 @@ T = TypeVar("T")
 
 
 @functools.cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _blas() -> list[Any]:
+    """The BLAS libraries that are loaded: looking for them takes milliseconds."""
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 class _OneThread(contextlib.ContextDecorator):
@@ -38,19 +39,23 @@ class _OneThread(contextlib.ContextDecorator):
 
     def __init__(self) -> None:
         self.lock, self.inside = threading.Lock(), 0
-        self.limited: Any = None
+        self.limited: list[tuple[Any, int]] = []  # the libraries that had more than one thread, and how many
 
     def __enter__(self) -> None:
         with self.lock:
             if self.inside == 0:
-                self.limited = _controller().limit(limits=1, user_api="blas")
+                before = [(library, library.get_num_threads()) for library in _blas()]
+                self.limited = [(library, threads) for library, threads in before if threads != 1]
+                for library, _ in self.limited:
+                    library.set_num_threads(1)
             self.inside += 1
 
     def __exit__(self, *error: Any) -> None:
         with self.lock:
             self.inside -= 1
             if self.inside == 0:
-                self.limited.restore_original_limits()
+                for library, threads in self.limited:
+                    library.set_num_threads(threads)
 
 
 one_thread = _OneThread()

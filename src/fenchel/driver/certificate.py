@@ -69,8 +69,8 @@ class Certificate:
         self.objective, self.w, self.error = objective, w.copy(), None
         return True
 
-    def add_bound(self, iterate: Iterate, z: Any) -> None:
-        """Raise the lower bound by the dual point of an iterate, or by that of its predictions z."""
+    def add_bound(self, iterate: Iterate, z: Any, is_best: bool = False) -> None:
+        """Raise the lower bound by the dual point of an iterate, which may be the best point, or by that of its predictions z."""
         problem, wanted = self.problem, self.objective - self.target
         if iterate.lower_bound > -math.inf:
             self.proven = max(self.proven, iterate.lower_bound - problem.proven_bound_error(iterate.lower_bound, self.w, self.objective))
@@ -83,6 +83,11 @@ class Certificate:
             # Only the predictions give the value of the conjugate, so that the bound cannot be computed again later.
             self.proven = max(self.proven, problem.lower_bound(alpha, v, self.objective, z, wanted))
             return
+        if is_best and iterate.done and iterate.exact:  # it is probably the last: prove it at once
+            self.error = problem.objective_error(self.w, z, self.objective)
+            self._prove(alpha.copy(), problem.lower_bound(alpha, v, self.above, wanted=self.above - self.target))
+            if self.is_reached:
+                return
         bound = problem.estimated_bound(alpha, v, self.objective, wanted)
         if bound > self.bound:
             self.candidate = Unproven(alpha.copy(), v.copy() if is_exact else None, bound)

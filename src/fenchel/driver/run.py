@@ -23,7 +23,7 @@ UNPROVEN = 3  # evaluations at which the estimated gap reaches the target and th
 
 
 class Evaluation(NamedTuple):
-    """The state of a run at an evaluation, which callbacks receive."""
+    """The state of a run at an evaluation, which callbacks receive: the columns of the history, then the weights."""
 
     passes: float
     accesses: int
@@ -161,9 +161,9 @@ class Run:
         objective = objective if math.isfinite(objective) else math.inf
         is_best = certificate.add_point(iterate.w, objective)
         if math.isfinite(objective):
-            certificate.add_bound(iterate, z)
+            certificate.add_bound(iterate, z, is_best)
         if certificate.is_reached or certificate.is_contradictory:
-            certificate.verify(z if is_best and iterate.z is None else None)
+            certificate.verify(z if is_best and (iterate.exact or iterate.z is None) else None)
             self.unproven += not certificate.is_reached
         stalled = self.schedule.is_stalled(certificate.gap, self.target, problem.scale) or self.unproven >= UNPROVEN
         self.schedule.plan(iterate.passes, certificate.gap, self.target)
@@ -182,14 +182,14 @@ class Run:
         nnz = int(np.count_nonzero(iterate.w))
         bound, w = self.certificate.bound, self.problem.without_offset(iterate.w)
         evaluation = Evaluation(iterate.passes, iterate.accesses, self.solver_seconds, objective, bound, self.gap, nnz, w)
-        self.history.append(**{name: getattr(evaluation, name) for name in History.COLUMNS})
+        self.history.rows.append(evaluation[: len(History.COLUMNS)])
         self.show(evaluation, self.target)
         return bool(self.callback is not None and self.callback(evaluation))
 
     def _verify_result(self) -> None:
         best = self.certificate
         reported = self.problem.with_offset(self.problem.without_offset(best.w))  # with an intercept that is a rounded sum
-        if not np.array_equal(reported, best.w):
+        if reported is not best.w and not np.array_equal(reported, best.w):
             best.w, best.error = reported, None
         best.verify(final=True)
         if best.is_contradictory:

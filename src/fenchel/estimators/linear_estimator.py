@@ -118,10 +118,24 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         """Solve one problem for each target given by ``codes``, and store the results."""
         self._online_results: list[Result] | None = None  # ``partial_fit`` starts from the new weights
         problem, targets = self._posed(X, codes, weight, form)
-        context = self._init_callback_context(max_subtasks=None)
-        info: dict[str, Any] = {"estimator": self, "X": X, "y": y, "metadata": {"sample_weight": weight}}
-        context.call_on_fit_task_begin(**info)
         found: list[Result] = []
+        if getattr(self, "_skl_callbacks", ()):
+            self._solve_with_callbacks(problem, targets, found, form, {"X": X, "y": y, "metadata": {"sample_weight": weight}})
+        else:
+            self._solve_all(problem, targets, found, None, form)
+            self._keep(found, form, X.dtype)
+        if any(result.status == "interrupted" for result in found):
+            raise KeyboardInterrupt
+        self._warn_not_certified(problem, found)
+        return found
+
+    def _solve_with_callbacks(
+        self, problem: Problem, targets: list[np.ndarray], found: list[Result], form: Formulation, given: dict[str, Any]
+    ) -> None:
+        """Solve and store, with scikit-learn's callbacks called at every evaluation."""
+        info, dtype = {"estimator": self, **given}, given["X"].dtype
+        context = self._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(**info)
 
         def watch(part: Problem) -> Callable[[Evaluation], bool]:
             def report(evaluation: Evaluation) -> bool:
@@ -131,19 +145,14 @@ class LinearEstimator(CallbackSupportMixin, Certified):
                 step = context.subcontext(task_name="evaluation")
                 step.call_on_fit_task_begin(**info)
                 return step.call_on_fit_task_end(
-                    **{**info, "metadata": metadata}, reconstruction_attributes=lambda: self._attributes(now, X.dtype)
+                    **{**info, "metadata": metadata}, reconstruction_attributes=lambda: self._attributes(now, dtype)
                 )
 
             return report
 
-        watched = bool(getattr(self, "_skl_callbacks", ()))
-        self._solve_all(problem, targets, found, watch if watched else None, form)
-        self._keep(found, form, X.dtype)
+        self._solve_all(problem, targets, found, watch, form)
+        self._keep(found, form, dtype)
         context.call_on_fit_task_end(**info, reconstruction_attributes={})
-        if any(result.status == "interrupted" for result in found):
-            raise KeyboardInterrupt
-        self._warn_not_certified(problem, found)
-        return found
 
     def _formulated(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> tuple[Any, Any, np.ndarray, np.ndarray, Formulation]:
         """Rows, labels, the labels as numbers, the weights of the rows, and the objective; ``reset`` for a new fit."""
@@ -202,31 +211,30 @@ class LinearEstimator(CallbackSupportMixin, Certified):
 
     def _problem(self, X: Any, y: np.ndarray, form: Formulation, sample_weight: Any) -> Problem:
         """The problem, with an unpenalised intercept if the regularizer and the solver allow it, else a penalised one."""
-        regularizer, intercept = form.regularizer, form.intercept
-        penalty = L2(1.0) if regularizer is None else regularizer
+        penalty = L2(1.0) if form.regularizer is None else form.regularizer
+        intercept = form.intercept if penalty.separable or form.intercept != FREE else 1.0
         classes = len(getattr(self, "classes_", ())) or None  # the rows of a class may have zero weight, or all be in another fold
         # scikit-learn has checked X: values that are not finite were refused with its own message.
-        bare = Problem(X, y, form.loss, penalty, sample_weight=sample_weight, classes=classes, check_finite=False)
-        bare = bare.replace(regularizer=self._certifiable(bare, regularizer, form.positive))
-        if intercept == FREE and not self._allows_unpenalised_intercept(bare):
-            intercept = 1.0
-        return bare.with_intercept(intercept)
+        problem = Problem(X, y, form.loss, penalty, sample_weight=sample_weight, intercept=intercept, classes=classes, check_finite=False)
+        certifiable = self._certifiable(problem, form.regularizer, form.positive)
+        problem = problem if certifiable is form.regularizer else problem.replace(regularizer=certifiable)
+        return problem if self._allows_intercept(problem) else problem.with_intercept(1.0)
 
     def _certifiable(self, problem: Problem, regularizer: Any, positive: bool) -> Any:
         """The regularizer, or a negligible ridge for None, inside a box if weights must be non-negative; an error if squares overflow."""
         with np.errstate(over="ignore"):
             length = float(problem.design.largest @ problem.design.largest)  # no row is longer
             if regularizer is None or not math.isfinite(length):
-                length = float(problem.row_norms**2 @ problem.row_weights)
+                length = float(problem.design.with_intercept(0.0).row_norms() ** 2 @ problem.row_weights)
         if not math.isfinite(length):
             raise InputError(OVERFLOW)
         penalty = L2(max(NEGLIGIBLE * length, np.finfo(float).tiny * 1e16)) if regularizer is None else regularizer
         return Box(0.0, np.inf, penalty) if positive else penalty
 
-    def _allows_unpenalised_intercept(self, problem: Problem) -> bool:
-        """Whether the regularizer and the chosen solver support an unpenalised intercept."""
+    def _allows_intercept(self, problem: Problem) -> bool:
+        """Whether the solver asked for supports the intercept of the problem, which may be unpenalised."""
         chosen = solvers().get(self._limits()["solver"])
-        return bool(problem.regularizer.separable and (chosen is None or chosen.refusal(problem.with_intercept(FREE)) is None))
+        return not problem.free or chosen is None or chosen.refusal(problem) is None
 
     def _solve_all(self, problem: Problem, targets: list[np.ndarray], found: list[Result], watch: Any, form: Formulation) -> None:
         """Solve the first problem with all threads, then the others, in parallel if they are large; an interrupt keeps the weights

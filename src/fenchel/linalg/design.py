@@ -74,6 +74,7 @@ class Design:
         other = copy.copy(self)
         other.intercept, other.n = intercept, self.width + bool(intercept)
         other.nnz = self.nnz + self.m * (bool(intercept) - bool(self.intercept))
+        other._largest = None if self._largest is None else self._largest[: self.width]
         return other
 
     @property
@@ -235,7 +236,9 @@ class Design:
         """max_i |x_ij| for every column j, the constant feature included; computed once."""
         if self._largest is None:
             self._largest = self._largest_of_columns()
-        return np.append(self._largest, abs(self.intercept)) if self.intercept else self._largest
+        if self._largest.size < self.n:
+            self._largest = np.append(self._largest, abs(self.intercept))
+        return self._largest
 
     def _largest_of_columns(self) -> np.ndarray:
         out = np.zeros(self.width)

@@ -15,15 +15,15 @@ from fenchel.core.messages import near
 
 def checked_part(part: Any, role: str, needs: tuple[str, ...], known: Mapping[str, Any]) -> Any:
     """The loss or regularizer itself; an error if it is not one."""
-    names = {cls.__name__: name for name, cls in known.items()}
     if inspect.isclass(part):
         raise InputTypeError(f"{role}={part.__name__} is a class: write {part.__name__}(...), with its parameters.")
     if isinstance(part, str):
+        names = [cls.__name__ for cls in known.values()]
         meant = known[part].__name__ if part in known else part
-        example = f"fenchel.{meant if meant in names else next(iter(names))}(...)"
+        example = f"fenchel.{meant if meant in names else names[0]}(...)"
         raise InputTypeError(f"{role}={part!r} is a name: give the object itself, such as {example}; {near(meant, names)}")
     if not isinstance(part, tuple) or not hasattr(part, "_fields"):
-        offered = ", ".join(names)
+        offered = ", ".join(cls.__name__ for cls in known.values())
         raise InputTypeError(f"{role}={part!r} is not a {role}: give one of {offered}, or your own NamedTuple under @fenchel.compiled.")
     name = type(part).__name__
     if not is_compiled(part):

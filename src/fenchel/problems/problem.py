@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import functools
-import uuid
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -68,7 +68,7 @@ class Problem(RowsObjective):
             self.regularizer = self._without_intercept(self.regularizer)
         self.row_weights = checked_sample_weights(sample_weight, self.m) / self.m
         self.memo: dict[str, Any] = {}  # shared by solvers of problems that differ in their regularizer only
-        self.token = uuid.uuid4().hex  # distinguishes an iterate of this problem from one of another
+        self.token = os.urandom(16).hex()  # distinguishes an iterate of this problem from one of another
 
     def __repr__(self) -> str:
         kind = type(self.design.storage).__name__
@@ -166,7 +166,7 @@ class Problem(RowsObjective):
     def _changed(self, **changes: Any) -> Problem:
         other = Problem.__new__(Problem)
         kept = {name: value for name, value in vars(self).items() if name not in computed_once(Problem)}
-        vars(other).update({**kept, "token": uuid.uuid4().hex, **changes})
+        vars(other).update({**kept, "token": os.urandom(16).hex(), **changes})
         return other
 
 

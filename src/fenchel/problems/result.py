@@ -51,7 +51,8 @@ class Iterate(NamedTuple):
     offset: float = 0.0  #: what an unpenalised intercept in w is relative to
     regularizer: Any = None  #: the one w is for, from a solver that chooses its strength
     progressive: ProgressiveLoss | None = None  #: from a solver that reads rows once
-    done: bool = False  #: alpha, v and z are complete and newly computed, and are to be evaluated now
+    done: bool = False  #: alpha and v are complete and newly computed, and are to be evaluated now
+    exact: bool = False  #: z was computed from w at once, not updated step by step
 
     def copy(self) -> Iterate:
         """A copy of the iterate, without the sums that only the driver uses."""

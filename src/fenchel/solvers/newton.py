@@ -41,19 +41,19 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
     """Newton's method: smooth losses with the ridge penalty; the fastest where rows or columns are few."""
     equations = None
     w, z = problem.starting_point(start)
-    value = problem.objective_at_zero if start is None else problem.objective(w, z)
     # Far from the optimum, second derivatives may vanish: a start that is worse than the origin is not used.
-    if value > problem.objective_at_zero:
+    if start is not None and problem.objective(w, z) > problem.objective_at_zero:
         w, z = problem.starting_point(None)
-    passes, steps, first, before = 0, 0, 0.0, math.inf
+    passes, steps, first, before, value, exact = 0, 0, 0.0, math.inf, math.nan, False
     if is_small(problem):
-        w, z, taken = steps_of_small_problem(problem, w, z, accuracy, most_passes)
-        passes = 2 * taken
-    value = problem.objective(w, z)
+        w, taken = steps_of_small_problem(problem, w, z, accuracy, most_passes)
+        z, exact, passes = problem.predict(w), True, 2 * taken
     while True:
-        alpha, v, gradient = dual_point_and_gradient(problem, w, z)
-        yield Iterate(w, passes, 2 * (passes + 1) * problem.design.nnz, alpha, v, z, done=True)
+        alpha, v, unbalanced = dual_point_and_image(problem, z)
+        yield Iterate(w, passes, 2 * (passes + 1) * problem.design.nnz, alpha, v, z, done=True, exact=exact)
         equations = equations or equations_of(problem)
+        value = problem.objective(w, z) if math.isnan(value) else value
+        gradient = problem.penalty_gradient(w) - unbalanced
         size = float(np.linalg.norm(gradient))
         first = first or size
         if is_quadratic(problem):  # the step is the solution, whose gap is ‖residual‖²/(2·l2)
@@ -76,19 +76,20 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
             if new - problem.estimated_bound(alpha, v, new, new - accuracy) <= accuracy:
                 yield Iterate(w + d, passes, 2 * (passes + 1) * problem.design.nnz, alpha, v, z + Xd, done=True)
         w, value, steps = w + t * d, new, steps + 1
-        z = z + t * Xd if steps % REFRESHED else problem.predict(w)
+        exact = steps % REFRESHED == 0
+        z = problem.predict(w) if exact else z + t * Xd
 
 
-def dual_point_and_gradient(problem: Problem, w: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A dual point α that is feasible, v = Xᵀ(sα)/m, and ∇P(w): with an unpenalised intercept both from one product."""
+def dual_point_and_image(problem: Problem, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A dual point α that is feasible, v = Xᵀ(sα)/m, and the same for −φ'(z), which may not be feasible: both from one product."""
     alpha = problem.negative_derivatives(z, problem.y)
     if not problem.free or problem.is_balanced(alpha):
         v = problem.adjoint(alpha)
-        return alpha, v, problem.penalty_gradient(w) - v
+        return alpha, v, v
     balanced = problem.balanced(alpha)
     both = problem.design.rmatvec(np.column_stack([balanced, alpha]) * problem.row_weights[:, None])
     v, unbalanced = (np.ascontiguousarray(half).reshape(problem.shape) for half in np.hsplit(both, 2))
-    return balanced, v, problem.penalty_gradient(w) - unbalanced
+    return balanced, v, unbalanced
 
 
 def model_dual_point(problem: Problem, z: np.ndarray, Xd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

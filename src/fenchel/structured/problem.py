@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import copy
 import math
-import uuid
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -82,7 +82,7 @@ class Problem(Objective):
         self.row_weights = checked_sample_weights(sample_weight, self.m) / self.m  # s_i / m
         self.threads = available_threads()
         self.memo: dict[str, Any] = {}
-        self.token = uuid.uuid4().hex
+        self.token = os.urandom(16).hex()
 
     def __repr__(self) -> str:
         kind = "likelihood" if self.likelihood else "margin"
@@ -216,7 +216,7 @@ class Problem(Objective):
 
     def replace(self, *, regularizer: Any = None) -> Problem:
         """The same problem with another regularizer."""
-        changed = self._changed(regularizer=self.regularizer if regularizer is None else regularizer, token=uuid.uuid4().hex)
+        changed = self._changed(regularizer=self.regularizer if regularizer is None else regularizer, token=os.urandom(16).hex())
         changed._check_bounds()
         return changed
 

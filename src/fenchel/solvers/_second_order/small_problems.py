@@ -30,8 +30,8 @@ def is_small(problem: Problem) -> bool:
 
 def steps_of_small_problem(
     problem: Problem, w: np.ndarray, z: np.ndarray, accuracy: float, most_passes: float
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """A point at which the gap is about the accuracy, or no step is long enough; its predictions; and the steps taken."""
+) -> tuple[np.ndarray, int]:
+    """A point at which the gap is about the accuracy, or no step is long enough; and the steps taken."""
     X = problem.design.storage
     A = np.empty((problem.m, problem.n))
     A[:, : X.shape[1]] = X if isinstance(X, np.ndarray) else X.toarray()
@@ -40,7 +40,7 @@ def steps_of_small_problem(
     w, z = w.copy(), z.copy()
     most = int(min(MOST_STEPS, max(0.0, most_passes) // 2))  # a step makes two passes
     taken = newton_steps(problem.loss, A, problem.y, problem.row_weights, problem.penalised.l2, problem.free, w, z, accuracy, most)
-    return w, z, int(taken)
+    return w, int(taken)
 
 
 @kernel
