@@ -25,8 +25,8 @@ def course(*gaps):
 
 
 def test_a_trial_that_converges_fast_is_the_solver_of_the_result():
-    X, y = rows(200, 5)
-    problem = fl.Problem(X, y, fl.Hinge(), fl.L2(1.0))
+    X, y = rows(400, 200)
+    problem = fl.Problem(X, y, fl.Hinge(), fl.L2(100.0))
     assert choose(problem)[0] == "interior-point"
     result = fl.minimize(problem)
     assert (result.solver, result.solvers) == ("sdca", (("sdca", 0.0),))
@@ -35,7 +35,7 @@ def test_a_trial_that_converges_fast_is_the_solver_of_the_result():
 
 
 def test_a_trial_that_is_slow_hands_over_and_passes_add_up():
-    X, y = rows(300, 8, correlated=True)
+    X, y = rows(300, 200, correlated=True)
     problem = fl.Problem(X, y, fl.Hinge(), fl.L2(1e-6))
     result, alone = fl.minimize(problem, tol=1e-6), fl.minimize(problem, "interior-point", tol=1e-6)
     assert result.solver == "interior-point"
@@ -50,7 +50,7 @@ def test_a_trial_that_is_slow_hands_over_and_passes_add_up():
 
 
 def test_a_result_can_be_continued_whichever_solver_it_ended_with():
-    X, y = rows(300, 8, correlated=True)
+    X, y = rows(300, 200, correlated=True)
     problem = fl.Problem(X, y, fl.Hinge(), fl.L2(1e-6))
     for passes in (1, 2, 20):
         with pytest.warns(match="max_passes"):

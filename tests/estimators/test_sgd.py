@@ -19,7 +19,7 @@ def test_few_passes_reach_objectives_like_those_of_scikit_learn(name):
     reached, reference = (objectives.sgd(model, X, y, np.ones(len(y))) for model in (ours, theirs))
     assert ours.objective_ == pytest.approx(reached, rel=1e-9)
     assert reached <= 1.25 * reference
-    assert ours.n_iter_ <= 50
+    assert ours.n_iter_ <= 50 or ours.solver_ == "interior-point", "small problems are solved"
     best = fl.SGDClassifier(solver="auto", tol=1e-6).fit(X, y)
     assert ours.dual_objective_ <= best.objective_ <= reached
     assert ours.objective_ - best.dual_objective_ <= ours.gap_ * (1.0 + 1e-9), "the gap is proven"
@@ -32,7 +32,7 @@ def rows(m=300, seed=0):
 
 
 def test_the_fit_ends_after_passes_without_improvement():
-    X, y = rows()
+    X, y = rows(50_000)
     impatient, patient = (fl.SGDClassifier(n_iter_no_change=k).fit(X, y > 0) for k in (1, 8))
     assert impatient.n_iter_ < patient.n_iter_
     assert impatient.converged_

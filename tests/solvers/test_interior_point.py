@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 import fenchel as fl
+from fenchel.driver import solve
+from fenchel.solvers import interior_point as module
 from tests.data import data
 
 
@@ -14,3 +21,36 @@ def test_the_interior_point_method_finds_the_optimum_to_many_digits_at_every_str
             for intercept in (0.0, 2.0, "free"):
                 problem = fl.Problem(X, labels, loss, fl.L2(l2), intercept=intercept)
                 assert fl.minimize(problem, "interior-point", tol=1e-9).converged
+
+
+LOSSES = (fl.Hinge(), fl.Absolute(), fl.Quantile(0.2), fl.EpsilonInsensitive(0.3), fl.EpsilonInsensitive(0.0))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from(LOSSES), st.sampled_from([0.0, 2.0, "free"]), st.integers(1, 40), st.integers(1, 6), st.integers(0, 10**6))
+def test_compiled_steps_and_steps_from_python_end_at_the_same_optimum(loss, intercept, m, n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, n)) * 10.0 ** rng.integers(-3, 4, n)
+    y = X[:, 0] + 10.0 ** rng.integers(-3, 4) * rng.standard_normal(m)
+    y = np.where(y > 0.0, 1.0, -1.0) if loss.labels == "binary" else y
+    problem = fl.Problem(X, y, loss, fl.L2(10.0 ** rng.integers(-8, 2)), intercept=intercept, sample_weight=0.1 + rng.random(m))
+    with pytest.MonkeyPatch.context() as patch:
+        compiled = fl.minimize(problem, "interior-point", tol=1e-7)
+        patch.setattr(module, "steps_are_compiled", lambda problem: False)
+        from_python = fl.minimize(problem, "interior-point", tol=1e-7)
+    assert compiled.converged
+    assert from_python.converged
+    assert abs(compiled.objective - from_python.objective) <= 1e-7 * problem.scale
+    assert len(compiled.history) < len(from_python.history) or len(from_python.history) <= 2, "the steps before the last are not evaluated"
+
+
+def test_steps_beyond_floating_point_accuracy_end_the_run():
+    X, y = data("binary")
+    result = solve(fl.Problem(X, y, fl.Hinge(), fl.L2(1e-3)), "interior-point", tol=1e-17)
+    assert result.status == "stalled"
+    assert result.gap <= 1e-12 * result.target / 1e-17
+
+
+def test_compiled_steps_keep_to_the_limit_of_passes():
+    X, y = data("binary")
+    assert solve(fl.Problem(X, y, fl.Hinge(), fl.L2(1e-6)), "interior-point", tol=1e-9, max_passes=7).passes <= 7 + 3

@@ -12,6 +12,7 @@ from fenchel.driver.trial import Stage
 from fenchel.problems.problem import Problem
 from fenchel.solvers import solvers
 from fenchel.solvers._second_order.newton_equations import has_small_equations
+from fenchel.solvers._second_order.small_problems import steps_are_compiled
 from fenchel.solvers._second_order.weighted_gram import gram_cost
 from fenchel.solvers.declaration import is_quadratic, is_ridge, sparse_penalty
 
@@ -160,7 +161,7 @@ def stages_for(problem: Problem, chosen: Stage) -> list[Stage]:
     Only under the ridge penalty, where second-order methods are the last resort for dual ascent.
     """
     tried = chosen.solver in ("interior-point", "accelerated-sdca") or (chosen.solver == "newton" and products_of_rows_are_slow(problem))
-    if not tried or not is_ridge(problem.penalised):
+    if not tried or not is_ridge(problem.penalised) or (chosen.solver == "interior-point" and steps_are_compiled(problem)):
         return [chosen]
     known = solvers()
     trial = [Stage("sdca", {}, FEW_PASSES)] if known["sdca"].refusal(problem) is None else []

@@ -48,6 +48,8 @@ class EpsilonInsensitive(NamedTuple):
 
     def boxes(self, y):
         zeros, ones = np.zeros_like(y), np.ones_like(y)
+        if self.epsilon == 0.0:
+            return [(y, -ones, ones)]
         return [(y - self.epsilon, zeros, ones), (y + self.epsilon, -ones, zeros)]
 
     def smoothness(self):

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from fenchel.core.compiled import compiled, kernel
 from fenchel.core.numeric import EPSILON, TINY
 from fenchel.problems.rounding import COMPENSATED, SMALLEST
 from fenchel.problems.sums import sum_losses, weighted_sums
 
 BALANCED = 1e-12  # relative to Σ|s_i α_i|: a sum of s_i α_i this small is 0 up to rounding
 SUMMED = 64 * EPSILON  # the relative error of a pairwise sum of up to 2⁴⁸ numbers
+MOST_CUTS = 400  # of an interval, more than bisection alone needs
 FARTHEST = 1e15  # largest |b| searched: beyond it there is no minimum, as when all labels are the same class
 
 
@@ -32,20 +34,54 @@ def best_intercept(problem: Any, z: np.ndarray) -> Any:
         return 0.0
     if getattr(problem.loss, "is_quadratic", False) and problem.loss.curvature(0.0, 1.0) == 1.0:
         return -first / float(row_weights.sum())
-    from scipy.optimize import brentq  # imported here because it takes a third of the time of importing fenchel
-
-    def derivative(b: float) -> float:
-        """The derivative relative to that at 0: products of two of them would underflow for tiny labels."""
-        return -float(problem.negative_derivatives(z + b, y) @ row_weights) / first
-
     # The derivative changes by at most 1/γ for each unit of b, so the minimum is at least this far away.
     smoothness = getattr(problem.loss, "smoothness", lambda: 1.0)()
-    near, far = 0.0, -first / smoothness if math.isfinite(smoothness) else -math.copysign(1.0, first)
-    while derivative(far) > 0.0:
-        near, far = far, 2.0 * far
+    far = -first / smoothness if math.isfinite(smoothness) else -math.copysign(1.0, first)
+    return float(minimum_of_shifted(problem.loss, z, y, row_weights, first, far))
+
+
+@kernel
+def minimum_of_shifted(loss, z, y, row_weights, first, far):
+    """The b that minimises Σ_i r_i φ(z_i + b, y_i), at least as far from 0 as ``far``; 0 if there is none.
+
+    ``first`` is the derivative at b = 0. The derivative is monotone in b: its sign changes in an interval that is halved at least every
+    third time, and cut at the root of a line through its ends otherwise (M. Dowell and P. Jarratt, *A modified regula falsi method*, BIT
+    1971).
+    """
+    near, at_near = 0.0, 1.0  # derivatives are relative to the first: products of two of them would underflow for tiny labels
+    at_far = shifted_derivative(loss, z, y, row_weights, far) / first
+    while at_far > 0.0:
+        near, at_near, far = far, at_far, 2.0 * far
         if abs(far) > FARTHEST:
             return 0.0
-    return float(brentq(derivative, near, far, xtol=max(EPSILON * abs(far), SMALLEST), rtol=4.0 * EPSILON, disp=False))
+        at_far = shifted_derivative(loss, z, y, row_weights, far) / first
+    last = 0  # which end was replaced last: the value at an end that stays twice in a row is halved
+    for k in range(MOST_CUTS):
+        if at_far == 0.0 or abs(far - near) <= max(4.0 * EPSILON * abs(far), SMALLEST):
+            return far
+        middle = 0.5 * (near + far)
+        cut = far - at_far * (far - near) / (at_far - at_near) if k % 3 < 2 else middle
+        if not min(near, far) < cut < max(near, far):
+            cut = middle
+        at_cut = shifted_derivative(loss, z, y, row_weights, cut) / first
+        if at_cut > 0.0:
+            near, at_near = cut, at_cut
+            at_far *= 0.5 if last > 0 else 1.0
+            last = 1
+        else:
+            far, at_far = cut, at_cut
+            at_near *= 0.5 if last < 0 else 1.0
+            last = -1
+    return far
+
+
+@compiled
+def shifted_derivative(loss, z, y, row_weights, b):
+    """Σ_i r_i φ'(z_i + b, y_i)"""
+    total = 0.0
+    for i in range(z.shape[0]):
+        total += row_weights[i] * loss.derivative(z[i] + b, y[i])
+    return total
 
 
 def _merged(problem: Any, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,7 +8,8 @@ variable α lies in a box. With multipliers π, ρ of its two bounds, z = Xw and
 and a step of Newton's method towards a smaller μ reduces, by elimination, to a system of the kind that smooth losses have
 (:mod:`fenchel.solvers._second_order.newton_equations`), with weights h = s/(mθ), θ = π/(α − l) + ρ/(u − α). M. Ferris and T. Munson,
 *Interior-point methods for massive support vector machines*, SIAM J. Optimization 2002. It takes twenty to forty steps, whatever the
-strength and the scaling of the columns.
+strength and the scaling of the columns. Small dense problems take these steps in one compiled call first
+(:mod:`fenchel.solvers._second_order.small_interior_point`), and the loop below continues where their end is not accurate enough.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ import numpy as np
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.solvers._second_order.newton_equations import newton_equations
+from fenchel.solvers._second_order.small_interior_point import CAUTIOUS, INSIDE, NEAREST, SHORTEST, SHRINK, WHOLE, interior_point_steps
+from fenchel.solvers._second_order.small_problems import dense_with_constant, steps_are_compiled
 from fenchel.solvers.declaration import ridge_throughout, solver
 
-SHRINK, CAUTIOUS = 0.1, 0.4  # factor of μ in a step, and in a step after one that was cut short
-WHOLE = 0.9  # a step at least this long was not cut short
-INSIDE = 0.995  # share of the way to the nearest bound that a step may go
-SHORTEST = 1e-10  # a shorter step ends the method
+MOST_STEPS = 100
+SAFETY = 0.5  # share of the accuracy that the compiled steps aim at: what balancing α costs is not in their estimate
 
 
 def piecewise_linear(problem: Problem) -> str | None:
@@ -49,7 +50,9 @@ class BoxTerm:
 
     def prepare(self, z: np.ndarray, mu: float) -> None:
         """The parts of Newton's equations: θ, and the change of α if z stayed the same."""
-        self.below, self.above, self.mu = self.alpha - self.low, self.high - self.alpha, mu
+        nearest = NEAREST * (self.high - self.low)
+        self.below, self.above = np.maximum(self.alpha - self.low, nearest), np.maximum(self.high - self.alpha, nearest)
+        self.mu = mu
         self.theta = self.pi / self.below + self.rho / self.above
         self.at_fixed_z = (self.t - z - mu / self.above + mu / self.below) / self.theta
 
@@ -77,17 +80,23 @@ def longest(value: np.ndarray, change: np.ndarray) -> float:
     return float((value[falling] / -change[falling]).min(initial=np.inf))
 
 
-@solver("interior-point", needs=(piecewise_linear, ridge_throughout), by_rows=True)
-def interior_point(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float) -> Iterator[Iterate]:
+@solver("interior-point", needs=(piecewise_linear, ridge_throughout), limited=True, by_rows=True)
+def interior_point(
+    problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, most_passes: float
+) -> Iterator[Iterate]:
     """A primal-dual interior point method: piecewise linear losses and the ridge penalty, where rows or columns are few."""
     # A start is not used: interior point methods are slow from points near the bounds.
-    equations = newton_equations(problem.design, problem.penalised.l2, problem.free)
     w, z = problem.starting_point(None)
     terms = [BoxTerm(t, low, high, z) for t, low, high in problem.loss.boxes(problem.y)]
-    passes, shrink = 0, SHRINK
+    passes, shrink, equations = 0, SHRINK, None
+    small = steps_are_compiled(problem)
+    if small:
+        w, taken = steps_of_small_problem(problem, w, z, terms, accuracy, most_passes)
+        z, passes = problem.predict(w), 3 * taken
     while True:
         alpha = np.sum([term.alpha for term in terms], axis=0)
-        yield Iterate(w, passes, 2 * (passes + 1) * problem.design.nnz, alpha, z=z)
+        yield Iterate(w, passes, 2 * (passes + 1) * problem.design.nnz, alpha, z=z, done=small, exact=True)
+        equations = equations or newton_equations(problem.design, problem.penalised.l2, problem.free)
         mu = shrink * sum(term.complementarity(problem.row_weights) for term in terms) / (2 * len(terms))
         for term in terms:
             term.prepare(z, mu)
@@ -104,3 +113,21 @@ def interior_point(problem: Problem, *, start: Iterate | None, rng: np.random.Ge
         w = w + t * d
         z = problem.predict(w)
         shrink = SHRINK if t > WHOLE else CAUTIOUS
+
+
+def steps_of_small_problem(
+    problem: Problem, w: np.ndarray, z: np.ndarray, terms: list[BoxTerm], accuracy: float, most_passes: float
+) -> tuple[np.ndarray, int]:
+    """A point at which the gap is about the accuracy, and the steps taken; the terms are changed to those at that point."""
+    w, z, l2 = w.copy(), z.copy(), problem.penalised.l2
+    boxes = np.array([(term.t, term.low, term.high) for term in terms])
+    duals = np.array([(term.alpha, term.pi, term.rho) for term in terms])
+    residual = problem.penalty_gradient(w) - problem.adjoint(duals[:, 0].sum(axis=0))
+    penalised = residual[:-1] if problem.free else residual
+    excess = float(penalised @ penalised) / (2.0 * l2)
+    columns = np.ascontiguousarray(dense_with_constant(problem).T)
+    most = int(min(MOST_STEPS, max(0.0, most_passes) // 3))  # a step makes three passes
+    taken = interior_point_steps(columns, problem.row_weights, l2, problem.free, boxes, duals, w, z, excess, SAFETY * accuracy, most)
+    for term, (alpha, pi, rho) in zip(terms, duals, strict=True):
+        term.alpha, term.pi, term.rho = alpha, pi, rho
+    return w, int(taken)

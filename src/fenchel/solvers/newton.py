@@ -24,7 +24,7 @@ from fenchel.problems.result import Iterate
 from fenchel.solvers._second_order.class_equations import ClassEquations
 from fenchel.solvers._second_order.curvatures import model_dual_points, model_dual_vectors, row_curvatures
 from fenchel.solvers._second_order.newton_equations import newton_equations
-from fenchel.solvers._second_order.small_problems import SHORT, SUFFICIENT, is_small, steps_of_small_problem
+from fenchel.solvers._second_order.small_problems import SHORT, SUFFICIENT, steps_are_compiled, steps_of_small_problem
 from fenchel.solvers.declaration import is_quadratic, ridge_throughout, second_derivatives, smooth_loss, solver
 
 EXACT = 1e-6  # relative to the gradient: the smallest residual asked of conjugate gradients where the first step is the solution
@@ -45,7 +45,7 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
     if start is not None and problem.objective(w, z) > problem.objective_at_zero:
         w, z = problem.starting_point(None)
     passes, steps, first, before, value, exact = 0, 0, 0.0, math.inf, math.nan, False
-    if is_small(problem):
+    if steps_are_compiled(problem):
         w, taken = steps_of_small_problem(problem, w, z, accuracy, most_passes)
         z, exact, passes = problem.predict(w), True, 2 * taken
     while True:

@@ -23,20 +23,26 @@ SUFFICIENT = 1e-4  # share of t·<∇P, d> by which P must fall
 SHORT = 1e-3  # a shorter step means that φ'' at z is a poor model, and the solver tries the upper bound of φ'' instead
 
 
-def is_small(problem: Problem) -> bool:
+def steps_are_compiled(problem: Problem) -> bool:
     """Whether one compiled call takes less time than steps from Python."""
     return not problem.vector_valued and problem.m * problem.n**2 <= MOST_PRODUCTS
+
+
+def dense_with_constant(problem: Problem) -> np.ndarray:
+    """X as a dense array, the constant feature included."""
+    X = problem.design.storage
+    A = np.empty((problem.m, problem.n))
+    A[:, : X.shape[1]] = X if isinstance(X, np.ndarray) else X.toarray()
+    if problem.intercept:
+        A[:, -1] = problem.intercept
+    return A
 
 
 def steps_of_small_problem(
     problem: Problem, w: np.ndarray, z: np.ndarray, accuracy: float, most_passes: float
 ) -> tuple[np.ndarray, int]:
     """A point at which the gap is about the accuracy, or no step is long enough; and the steps taken."""
-    X = problem.design.storage
-    A = np.empty((problem.m, problem.n))
-    A[:, : X.shape[1]] = X if isinstance(X, np.ndarray) else X.toarray()
-    if problem.intercept:
-        A[:, -1] = problem.intercept
+    A = dense_with_constant(problem)
     w, z = w.copy(), z.copy()
     most = int(min(MOST_STEPS, max(0.0, most_passes) // 2))  # a step makes two passes
     taken = newton_steps(problem.loss, A, problem.y, problem.row_weights, problem.penalised.l2, problem.free, w, z, accuracy, most)
