@@ -67,12 +67,12 @@ def test_large_products_start_threads_and_small_ones_do_not(storage, monkeypatch
     monkeypatch.setattr(design_module, "in_parallel", lambda jobs: (workers.add(len(jobs)), plain(jobs))[1])
     design = Design(STORAGES[storage](some_matrix()))
     design.threads = 2
-    for limit, expected in ((0, {2}), (10**9, {1})):
+    for limit, expected in ((0, 2), (10**9, 1)):
         workers.clear()
         monkeypatch.setattr(design_module, "PARALLEL_FROM", limit)
         design.matvec(np.ones(N))
         design.rmatvec(np.ones(M))
-        assert workers == expected
+        assert max(workers, default=1) == expected
     assert threading.active_count() < 10  # the threads are kept, and no more are started
 
 

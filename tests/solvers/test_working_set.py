@@ -354,11 +354,27 @@ def test_problems_that_share_their_data_can_be_solved_side_by_side():
     assert results[0].objective == pytest.approx(results[4].objective, abs=1e-6 * problem.objective_at_zero)
 
 
+@pytest.mark.parametrize("regularizer", [fl.L1(0.02), fl.L1L2(l1=0.02, l2=0.1), fl.L1(1e3)], ids=str)
+@pytest.mark.parametrize("intercept", [0.0, "free"])
+def test_small_problems_begin_at_the_minimum_of_their_products(intercept, regularizer, monkeypatch):
+    X, y = redundant_columns(400, 12)
+    for values in (X, sp.csr_array(X)):
+        problem = fl.Problem(values, y + 3.0, fl.Squared(), regularizer, intercept=intercept, sample_weight=np.linspace(0.0, 2.0, 400))
+        at_once = fl.minimize(problem, "working-set", tol=1e-9)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "MOST_PRODUCTS", 0)
+            in_rounds = fl.minimize(problem, "working-set", tol=1e-9)
+        assert at_once.converged
+        assert len(at_once.history) == 1
+        assert at_once.objective == pytest.approx(in_rounds.objective, abs=2e-9 * problem.scale)
+
+
 @pytest.mark.parametrize("shape", [(400, 12), (30, 60), (200, 100)], ids=["by Gram matrix", "by rows", "by columns"])
 @pytest.mark.parametrize("intercept", [0.0, "free"])
 def test_a_quadratic_loss_of_the_user_takes_the_path_of_the_squared_loss(shape, intercept, monkeypatch):
     X, y = redundant_columns(*shape)
     calls = []
+    monkeypatch.setattr(module, "MOST_PRODUCTS", 0)
     for name in ("_by_gram", "_by_rows", "_by_columns"):
         plain = getattr(proximal_newton.ProximalNewton, name)
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+from fenchel.linalg.design import Design
+from fenchel.linalg.row_kernels import rows_dot
+from fenchel.linalg.weights import Plain
 
 DENSE = 2 / 3  # share of stored entries above which a dense array takes less memory than CSR
 MIX = 0x9E3779B97F4A7C15  # an odd number whose bits look random: 2⁶⁴ divided by the golden ratio
@@ -27,9 +32,9 @@ def distinct_rows(X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[Any, np.nd
     rows = np.flatnonzero(weight > 0.0)
     if not rows.size:
         return X, y, weight
-    hashes = _hashes(X, y)
-    if rows.size == len(y) and (weight == weight[0]).all() and (np.diff(np.sort(hashes)) > 0).all():
+    if rows.size == len(y) and (weight == weight[0]).all() and _are_distinct(X, y):
         return X, y, weight
+    hashes = _hashes(X, y)
     _, first, place = np.unique(hashes[rows], return_index=True, return_inverse=True)
     chosen = X[rows[first]], y[rows[first]], np.bincount(place, weight[rows])
     is_same = np.array_equal(y[rows], chosen[1][place]) and _equal(X[rows], chosen[0][place])
@@ -52,6 +57,16 @@ def distinct_in_folds(X: Any, y: np.ndarray, weight: np.ndarray, splits: list[An
     return rows, labels[:, 0], weights, list(zip(parts[::2], parts[1::2], strict=True))
 
 
+def _are_distinct(X: Any, y: np.ndarray) -> bool:
+    """Whether <c, x_i> + <d, y_i> with random c and d are all different: the kernel adds equal rows in the same order."""
+    design, labels = Design(X, check_finite=False), y.reshape(len(y), -1)
+    sums = np.empty(len(y))
+    rows_dot(design.stored_rows, Plain(_odd(X.shape[1]) * 2.0**-64), 0, len(y), sums)
+    for column, factor in zip(labels.T, _odd(labels.shape[1]), strict=True):
+        sums += column * (float(factor) * 2.0**-64)
+    return bool((np.diff(np.sort(sums)) > 0.0).all())
+
+
 def _hashes(X: Any, y: np.ndarray) -> np.ndarray:
     """A number for each row of X and y: Σ_j c_j h(x_ij) mod 2⁶⁴, with random odd c_j and h mixing the bits of a number."""
     if sp.issparse(X):
@@ -71,6 +86,7 @@ def _mixed(values: np.ndarray) -> np.ndarray:
     return bits ^ (bits >> np.uint64(29))
 
 
+@functools.lru_cache(maxsize=4)
 def _odd(count: int) -> np.ndarray:
     return np.random.default_rng(0).integers(0, 1 << 64, size=count, dtype=np.uint64) | np.uint64(1)
 

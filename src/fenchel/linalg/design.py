@@ -157,12 +157,20 @@ class Design:
         return not sp.issparse(self.storage) and (operand.ndim == 2 or self.storage.dtype == np.float64)
 
     @property
+    def _in_one_call(self) -> bool:
+        """Whether BLAS multiplies the whole matrix at once, in one thread."""
+        return self.storage.dtype == np.float64 and (self.threads == 1 or self.nnz < PARALLEL_FROM)
+
+    @property
     def _block(self) -> int:
         """Rows that BLAS multiplies at once: few if they have to be converted to float64 for it."""
         return self.m if self.storage.dtype == np.float64 else BLOCK
 
     def _blocks(self, w: np.ndarray) -> np.ndarray:
         """X·w for a dense matrix, by BLAS."""
+        if self._in_one_call:
+            with one_thread:
+                return self.storage @ w[: self.width]
         out = np.empty((self.m, *w.shape[1:]))
 
         def multiply(first: int, last: int) -> None:
@@ -176,6 +184,9 @@ class Design:
 
     def _transposed_blocks(self, rows: np.ndarray) -> np.ndarray:
         """Xᵀ·a for a dense matrix, as (aᵀ·X)ᵀ: for few outputs BLAS needs half to all of the time of Xᵀ·a."""
+        if self._in_one_call:
+            with one_thread:
+                return np.ascontiguousarray((rows.T @ self.storage).T)
         bounds = self.ranges(self.stored_rows, self.m)
         parts = [np.zeros((*rows.shape[1:], self.width)) for _ in bounds]
 

@@ -21,6 +21,8 @@ import numpy as np
 
 from fenchel.core.compiled import compiled, reassociated
 
+SHORTEST, LONGEST = 1e-150, 1e150  # lengths whose squares neither underflow nor overflow
+
 
 @compiled
 class DenseRows(NamedTuple):
@@ -73,7 +75,18 @@ class DenseRows(NamedTuple):
             v[j, batch, 2] += c * x
             v[j, batch, 3] += d * x
 
+    @reassociated
+    def length(self, i):
+        total = 0.0
+        for j in range(self.values.shape[1]):
+            total += np.float64(self.values[i, j]) * np.float64(self.values[i, j])
+        return math.sqrt(total)
+
     def norm(self, i, order):
+        if order == 2.0:
+            length = self.length(i)
+            if SHORTEST < length < LONGEST:
+                return length
         top = 0.0
         for j in range(self.values.shape[1]):
             top = max(top, np.float64(abs(self.values[i, j])))
@@ -153,7 +166,18 @@ class CsrRows(NamedTuple):
             v[j, batch, 2] += c * x
             v[j, batch, 3] += d * x
 
+    @reassociated
+    def length(self, i):
+        total = 0.0
+        for e in range(np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])):
+            total += np.float64(self.data[e]) * np.float64(self.data[e])
+        return math.sqrt(total)
+
     def norm(self, i, order):
+        if order == 2.0:
+            length = self.length(i)
+            if SHORTEST < length < LONGEST:
+                return length
         top = 0.0
         for e in range(np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])):
             top = max(top, np.float64(abs(self.data[e])))

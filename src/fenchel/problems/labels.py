@@ -93,6 +93,8 @@ def checked_sample_weights(sample_weight: Any, m: int) -> np.ndarray:
         raise InputError(Argument("sample_weight", sample_weight), ": give one number per row.") from None
     if s.shape != (m,):
         raise InputError(Argument("sample_weight"), f" has shape {s.shape} for the {m} rows of X: give one weight per row.")
+    if m and 0.0 < s.min() == s.max() < np.inf:
+        return np.ones(m)
     wrong = np.flatnonzero(~(np.isfinite(s) & (s >= 0.0)))
     if len(wrong):
         raise InputError(f"sample_weight[{wrong[0]}] is {s[wrong[0]]}: weights must be finite and not negative.")

@@ -231,7 +231,7 @@ class Objective:
         """The best of a concave value(c) = D(cα), 0 ≤ c ≤ 1, with v() = Xᵀ(sα)/m; no search above ``wanted`` or far below it."""
         best = at_largest = value(1.0)
         largest = 1.0
-        if self.regularizer.strong_convexity() == 0.0:
+        if self.penalised.strong_convexity() == 0.0:
             # Ω* is infinite for larger c, so that the best c is often this one, where the value is not differentiable.
             largest = min(1.0, (1.0 - 8.0 * EPSILON) * self.regularizer.domain_scale(v().reshape(-1)))
             at_largest = value(largest) if largest < 1.0 else best

@@ -56,9 +56,9 @@ class Iterate(NamedTuple):
 
     def copy(self) -> Iterate:
         """A copy of the iterate, without the sums that only the driver uses."""
-        own: dict[str, Any] = {k: v.copy() for k, v in self._asdict().items() if isinstance(v, np.ndarray)}
+        alpha, v, z = (part.copy() if isinstance(part, np.ndarray) else part for part in (self.alpha, self.v, self.z))
         state = {k: v.copy() if isinstance(v, (np.ndarray, np.record)) else v for k, v in self.state.items()}
-        return self._replace(**own, state=state, progressive=None)
+        return self._replace(w=self.w.copy(), alpha=alpha, v=v, z=z, state=state, progressive=None)
 
 
 @dataclass(repr=False)

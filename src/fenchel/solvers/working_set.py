@@ -12,7 +12,8 @@ extrapolation*, ICML 2018, and Johnson & Guestrin, *Blitz: a principled meta-alg
 
 The last line is a step of :mod:`fenchel.solvers._coordinate.proximal_newton`. Losses without a ``curvature``, and those with K outputs,
 take steps of :mod:`fenchel.solvers._coordinate.coordinate_descent` on W instead, as does a step whose model gives no descent. An
-unpenalised intercept is at its best at every evaluation.
+unpenalised intercept is at its best at every evaluation. Small problems with a quadratic loss begin where coordinate descent on the products
+of all columns ends (:mod:`fenchel.solvers._coordinate.gram_path`), and the loop certifies it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.solvers._coordinate.column_products import ColumnProducts
 from fenchel.solvers._coordinate.coordinate_descent import CoordinateDescent
+from fenchel.solvers._coordinate.gram_path import gram_path, has_gram_path
 from fenchel.solvers._coordinate.proximal_newton import Point, ProximalNewton
 from fenchel.solvers.declaration import elastic_net_strengths, is_quadratic, known_smoothness, solver, sparse_penalty
 
@@ -36,6 +38,7 @@ GROWTH = 2  # size of the next working sets, times the support; 3 was no faster 
 INNER = 0.3  # share of the gap that may be left on a working set
 INNER_IF_EXACT = 1e-3  # the same where the model on the working set is the problem itself
 ENOUGH = 0.1  # share of the accuracy wanted that is always enough on a working set
+MOST_PRODUCTS = 8_000_000  # multiplications m·n² for all products of columns, which then cost less than choosing among columns
 SWEEPS = 5  # coordinate descent sweeps over a working set between evaluations
 
 
@@ -44,6 +47,8 @@ def working_set(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, screening: bool = True
 ) -> Iterator[Iterate]:
     """Coordinate descent on working sets with gap-safe screening: smooth losses with L1 or L1L2."""
+    if start is None and has_gram_path(problem) and problem.m * problem.n**2 <= MOST_PRODUCTS:
+        start = Iterate(gram_path(problem, [elastic_net_strengths(problem.penalised)], ENOUGH * accuracy)[0])
     search = WorkingSetSearch(problem, start)
     while True:
         search.evaluate()
