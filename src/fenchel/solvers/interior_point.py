@@ -22,7 +22,7 @@ from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.solvers._second_order.newton_equations import newton_equations
 from fenchel.solvers._second_order.small_interior_point import CAUTIOUS, INSIDE, NEAREST, SHORTEST, SHRINK, WHOLE, interior_point_steps
-from fenchel.solvers._second_order.small_problems import dense_with_constant, steps_are_compiled
+from fenchel.solvers._second_order.small_problems import dense_columns, steps_are_compiled
 from fenchel.solvers.declaration import ridge_throughout, solver
 
 MOST_STEPS = 100
@@ -125,7 +125,7 @@ def steps_of_small_problem(
     residual = problem.penalty_gradient(w) - problem.adjoint(duals[:, 0].sum(axis=0))
     penalised = residual[:-1] if problem.free else residual
     excess = float(penalised @ penalised) / (2.0 * l2)
-    columns = np.ascontiguousarray(dense_with_constant(problem).T)
+    columns = dense_columns(problem)
     most = int(min(MOST_STEPS, max(0.0, most_passes) // 3))  # a step makes three passes
     taken = interior_point_steps(columns, problem.row_weights, l2, problem.free, boxes, duals, w, z, excess, SAFETY * accuracy, most)
     for term, (alpha, pi, rho) in zip(terms, duals, strict=True):

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel, reassociated
-from fenchel.solvers._second_order.small_problems import dot, solve_in_place
+from fenchel.solvers._second_order.small_problems import combine, dot, solve_in_place, weighted_products
 
 SHRINK, CAUTIOUS = 0.1, 0.4  # factor of μ in a step, and in a step after one that was cut short
 WHOLE = 0.9  # a step at least this long was not cut short
@@ -31,7 +31,7 @@ def interior_point_steps(columns, r, l2, free, boxes, duals, w, z, residual, acc
     terms, m, n = boxes.shape[0], columns.shape[1], columns.shape[0]
     weighted, fixed, Xd = np.empty(m), np.empty(m), np.empty(m)
     H, gradient, d = np.empty((n, n)), np.empty(n), np.empty(n)
-    left, shrink = 1.0, SHRINK
+    penalised, left, shrink = n - 1 if free else n, 1.0, SHRINK
     for step in range(most):
         total = 0.0
         for k in range(terms):
@@ -44,21 +44,15 @@ def interior_point_steps(columns, r, l2, free, boxes, duals, w, z, residual, acc
         for k in range(terms):
             add_equations(boxes[k], duals[k], z, mu, r, weighted, fixed)
         for j in range(n):
-            gradient[j] = (l2 * w[j] if j < n - 1 or not free else 0.0) - dot(columns[j], fixed)
-            for i in range(m):
-                Xd[i] = weighted[i] * columns[j, i]
-            for k in range(j + 1):
-                H[j, k] = dot(Xd, columns[k])
-            if j < n - 1 or not free:
-                H[j, j] += l2
+            gradient[j] = (l2 * w[j] if j < penalised else 0.0) - dot(columns[j], fixed)
+        weighted_products(columns, weighted, m, Xd, H)
+        for j in range(penalised):
+            H[j, j] += l2
         if not solve_in_place(H, gradient, d):
             return step
         if not math.isfinite(dot(d, d)):
             return step
-        Xd[:] = 0.0
-        for j in range(n):
-            for i in range(m):
-                Xd[i] += d[j] * columns[j, i]
+        combine(columns, d, Xd)
         length = 1.0
         for k in range(terms):
             length = min(length, INSIDE * longest_step(boxes[k], duals[k], z, Xd, mu))

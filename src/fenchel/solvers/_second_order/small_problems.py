@@ -19,6 +19,8 @@ from fenchel.problems.problem import Problem
 # 500 × 150 (one thread, tol 1e-4).
 MOST_PRODUCTS = 8_000_000
 MOST_STEPS = 50
+FEW = 0.5  # share of rows with a curvature below which they are copied before their products are computed
+BLOCK = 512  # rows whose products are added at a time
 SUFFICIENT = 1e-4  # share of t·<∇P, d> by which P must fall
 SHORT = 1e-3  # a shorter step means that φ'' at z is a poor model, and the solver tries the upper bound of φ'' instead
 
@@ -28,51 +30,66 @@ def steps_are_compiled(problem: Problem) -> bool:
     return not problem.vector_valued and problem.m * problem.n**2 <= MOST_PRODUCTS
 
 
-def dense_with_constant(problem: Problem) -> np.ndarray:
-    """X as a dense array, the constant feature included."""
+def dense_columns(problem: Problem) -> np.ndarray:
+    """The columns of X as rows of an array, the constant feature included."""
     X = problem.design.storage
-    A = np.empty((problem.m, problem.n))
-    A[:, : X.shape[1]] = X if isinstance(X, np.ndarray) else X.toarray()
+    columns = np.empty((problem.n, problem.m))
+    columns[: X.shape[1]] = X.T if isinstance(X, np.ndarray) else X.T.toarray()
     if problem.intercept:
-        A[:, -1] = problem.intercept
-    return A
+        columns[-1] = problem.intercept
+    return columns
 
 
 def steps_of_small_problem(
     problem: Problem, w: np.ndarray, z: np.ndarray, accuracy: float, most_passes: float
 ) -> tuple[np.ndarray, int]:
     """A point at which the gap is about the accuracy, or no step is long enough; and the steps taken."""
-    A = dense_with_constant(problem)
+    columns = dense_columns(problem)
     w, z = w.copy(), z.copy()
     most = int(min(MOST_STEPS, max(0.0, most_passes) // 2))  # a step makes two passes
-    taken = newton_steps(problem.loss, A, problem.y, problem.row_weights, problem.penalised.l2, problem.free, w, z, accuracy, most)
+    taken = newton_steps(problem.loss, columns, problem.y, problem.row_weights, problem.penalised.l2, problem.free, w, z, accuracy, most)
     return w, int(taken)
 
 
 @kernel
-def newton_steps(loss, A, y, r, l2, free, w, z, accuracy, most):
-    """Change w and z = A·w by Newton steps; how many."""
-    m, n = A.shape
+def newton_steps(loss, columns, y, r, l2, free, w, z, accuracy, most):
+    """Change w and z = X·w by Newton steps; how many. ``columns`` are those of X."""
+    n, m = columns.shape
     penalised = n - 1 if free else n
     gradient, d, H, Ad = np.empty(n), np.empty(n), np.empty((n, n)), np.empty(m)
+    slopes, curvatures = np.empty(m), np.empty(m)
+    rows, chosen = np.empty(m, np.int64), np.empty((n, int(FEW * m)))
     value = objective(loss, z, Ad, 0.0, y, r, l2, penalised, w, d)
     if value <= accuracy:  # losses are not negative, so that 0 is a lower bound
         return 0
     for step in range(most):
-        add_derivatives(loss, A, y, r, z, gradient, H)
-        size = 0.0
-        for j in range(penalised):
-            gradient[j] += l2 * w[j]
-            H[j, j] += l2
-        for j in range(n):
-            size += gradient[j] * gradient[j]
-        if size <= 2.0 * l2 * accuracy or not solve_in_place(H, gradient, d):
-            return step
-        slope = 0.0
-        for j in range(n):
-            slope += gradient[j] * d[j]
         for i in range(m):
-            Ad[i] = dot(A[i], d)
+            slopes[i] = r[i] * loss.derivative(z[i], y[i])
+            curvatures[i] = r[i] * loss.curvature(z[i], y[i])
+        for j in range(n):
+            gradient[j] = dot(columns[j], slopes) + (l2 * w[j] if j < penalised else 0.0)
+        if dot(gradient, gradient) <= 2.0 * l2 * accuracy:
+            return step
+        used = 0
+        for i in range(m):
+            if curvatures[i] > 0.0:
+                rows[used] = i
+                used += 1
+        if used < FEW * m:
+            for j in range(n):
+                for i in range(used):
+                    chosen[j, i] = columns[j, rows[i]]
+            for i in range(used):
+                curvatures[i] = curvatures[rows[i]]
+            weighted_products(chosen, curvatures, used, Ad, H)
+        else:
+            weighted_products(columns, curvatures, m, Ad, H)
+        for j in range(penalised):
+            H[j, j] += l2
+        if not solve_in_place(H, gradient, d):
+            return step
+        slope = dot(gradient, d)
+        combine(columns, d, Ad)
         t = 1.0
         new = objective(loss, z, Ad, t, y, r, l2, penalised, w, d)
         while not new <= value + SUFFICIENT * t * slope:
@@ -109,20 +126,26 @@ def objective(loss, z, Ad, t, y, r, l2, penalised, w, d):
 
 
 @compiled
-def add_derivatives(loss, A, y, r, z, gradient, H):
-    """The gradient of the mean loss, and the lower triangle of its second derivatives."""
-    n = A.shape[1]
-    gradient[:] = 0.0
+def weighted_products(columns, h, m, room, H):
+    """The lower triangle of Σ_i h_i x_i x_iᵀ over the first m rows, by blocks of rows that stay in the fastest cache; ``room`` is overwritten."""
+    n = columns.shape[0]
     H[:] = 0.0
-    for i in range(A.shape[0]):
-        slope = r[i] * loss.derivative(z[i], y[i])
-        curvature = r[i] * loss.curvature(z[i], y[i])
+    for first in range(0, m, BLOCK):
+        last = min(first + BLOCK, m)
         for j in range(n):
-            x = A[i, j]
-            gradient[j] += slope * x
-            if curvature > 0.0 and x != 0.0:
-                for k in range(j + 1):
-                    H[j, k] += curvature * x * A[i, k]
+            for i in range(first, last):
+                room[i] = h[i] * columns[j, i]
+            for k in range(j + 1):
+                H[j, k] += dot(room[first:last], columns[k, first:last])
+
+
+@compiled
+def combine(columns, d, out):
+    """Σ_j d_j times column j."""
+    out[:] = 0.0
+    for j in range(columns.shape[0]):
+        for i in range(columns.shape[1]):
+            out[i] += d[j] * columns[j, i]
 
 
 @compiled
