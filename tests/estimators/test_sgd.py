@@ -64,3 +64,20 @@ def test_penalties_that_passes_do_not_serve_and_small_least_squares_are_solved_t
     assert np.count_nonzero(sparse.coef_) < 5
     squares = fl.SGDRegressor().fit(X, y)
     assert (squares.solver_, squares.gap_ <= 1e-3) == ("newton", True)
+
+
+def test_of_the_average_and_the_last_weights_the_better_are_kept():
+    X, y = fl.datasets.make_text(600, n=3000, nonzeros=30)
+    model = fl.SGDClassifier(random_state=0).fit(X, y)
+    assert model.solver_ == "accelerated-sdca"
+    last = fl.minimize(
+        fl.Problem(X, np.where(y > 0, 1.0, -1.0), fl.Hinge(), fl.L2(1e-4), intercept="free"),
+        "accelerated-sdca",
+        variant="practical",
+        tol=0.0,
+        max_passes=model.n_iter_,
+        seed=np.random.RandomState(0).randint(2**31 - 1),
+    )
+    at_the_end = fl.Problem(X, np.where(y > 0, 1.0, -1.0), fl.Hinge(), fl.L2(1e-4), intercept="free").objective(last.iterate.w)
+    assert model.objective_ <= at_the_end * (1.0 + 1e-12)
+    assert (np.diff(model.history_["passes"]) == 1.0).all()

@@ -9,6 +9,7 @@ import pytest
 
 import fenchel as fl
 from fenchel.solvers import solvers
+from fenchel.solvers.accelerated_sdca import accelerated_sdca, practical
 from tests.data import breast_cancer, data
 
 
@@ -58,3 +59,21 @@ def test_zero_tolerance_and_zero_data_are_accepted(variant):
     for chosen in (X, np.zeros_like(X)):
         result = fl.minimize(fl.Problem(chosen, y, fl.Logistic(), fl.L1(0.05)), "accelerated-sdca", variant=variant, tol=0.0, max_passes=5)
         assert math.isfinite(result.gap)
+
+
+@pytest.mark.parametrize("loss", [fl.Hinge(), fl.Logistic(), fl.Softmax()], ids=lambda loss: type(loss).__name__)
+def test_the_progressive_loss_is_that_before_each_step(loss):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 4)), rng.integers(0, 3, 40) if loss.labels == "class" else np.where(rng.random(40) < 0.5, 1.0, -1.0)
+    problem = fl.Problem(X, y, loss, fl.L2(1e-2))
+    iterates = accelerated_sdca.run(
+        problem, start=None, rng=np.random.default_rng(1), accuracy=0.0, variant="practical", progressive=True
+    )
+    first, second = (next(iterates)._replace() for _ in range(2))
+    largest, smallest = problem.objective_at_zero, problem.mean_loss(problem.predict(fl.minimize(problem, tol=1e-8).w))
+    assert smallest < first.mean_loss < largest * 1.5
+    assert second.mean_loss < first.mean_loss
+    plain = next(accelerated_sdca.run(problem, start=None, rng=np.random.default_rng(1), accuracy=0.0, variant="practical"))
+    assert np.isnan(plain.mean_loss)
+    one = problem.on_rows([0])
+    assert next(practical(one, None, np.random.default_rng(0), True)).mean_loss == pytest.approx(one.objective_at_zero)

@@ -1,9 +1,13 @@
-"""A run that ends when further passes no longer lower the objective, and proves its gap once, at the end
+"""A run that ends when further passes no longer lower the loss, and proves its gap once, at the end
 
 This is the stopping rule of scikit-learn's SGD classes: the run ends after ``patience`` passes in a row in which the value watched was not
-lower than the lowest so far by more than ``tol``. The value is the objective of w, or what the caller computes from w, for instance an
-error on rows that were held out. Between passes nothing is proven, because a proof costs as much as two passes. Where a pass takes less
-time than an evaluation, several passes are made between two of them.
+lower than the lowest so far by more than ``tol``. The value is the mean loss over a pass, each loss just before the step on its row, which
+costs nothing beside the pass; or what the caller computes from w, for instance an error on rows that were held out. Between passes nothing
+is proven, because a proof costs as much as two passes.
+
+Iterates of dual ascent oscillate. Their average, in which pass t has a weight proportional to t, does not (S. Lacoste-Julien, M. Schmidt
+and F. Bach, *A simpler approach to obtaining an O(1/t) convergence rate for the projected stochastic subgradient method*, 2012): of the last
+iterate and the average the one with the lower objective is kept.
 
 The solver may work on the same problem with a penalised intercept, where it does not support one that is not: its w is evaluated without
 that penalty.
@@ -17,53 +21,84 @@ from typing import Any
 
 import numpy as np
 
+from fenchel.core.compiled import kernel
 from fenchel.driver.run import Run
 from fenchel.problems.result import Iterate
-
-SMALL = 20_000  # entries of X that a pass of dual ascent reads in about the time of an evaluation of a small problem
-LARGEST_SPACING = 5.0  # most passes between two evaluations
+from fenchel.solvers.declaration import elastic_net_strengths
 
 
 class PatientRun(Run):
-    """The run of a solver that is stopped by the course of its objective, not by its gap."""
+    """The run of a solver that is stopped by the course of its losses, not by its gap."""
 
     def __init__(self, *arguments: Any, patience: float, watched: Callable[[np.ndarray], float] | None) -> None:
         super().__init__(*arguments)
         self.patience, self.watched = patience, watched
         self.lowest, self.idle = math.inf, 0.0  # the lowest value, and for how many passes in a row it has not fallen by more than tol
-        self.alpha: np.ndarray | None = None  # the latest dual point of the solver
-        several = min(max(1, SMALL // self.problem.entries), max(1, int(min(patience, LARGEST_SPACING))))
-        self.spacing = several if watched is None else 1
+        self.latest: Iterate | None = None
+        self.average: np.ndarray | None = None
 
     def _follow(self, iterate: Iterate) -> None:
         """Keep the regularizer of the problem, whatever that of the solver is."""
 
     def evaluate(self, iterate: Iterate) -> str | None:
-        """Compute the objective of an iterate and keep it if it is the best so far; the status if that ends the run."""
+        """Compare the value of an iterate with the lowest so far; the status if that ends the run."""
         if iterate.passes == 0.0:
             return None
-        problem = self.problem
-        z = problem.predict(iterate.w) if iterate.z is None else iterate.z
-        objective = problem.objective(iterate.w, z)
-        objective = objective if math.isfinite(objective) else math.inf
-        self.alpha = iterate.alpha
-        value = objective if self.watched is None else self.watched(iterate.w)
+        if self.watched is not None:
+            value, objective = self._watch(iterate.w)
+        else:
+            value = iterate.mean_loss
+            objective = value + self._penalty(iterate.w)
+            self._add_to_average(iterate)
         made = iterate.passes - max(self.evaluated, 0.0)  # passes since the last evaluation
         self.idle = 0.0 if value < self.lowest - made * self.tol else self.idle + made
-        self.schedule.next_evaluation, self.evaluated = iterate.passes + self.spacing, iterate.passes
-        if self.watched is not None and value < self.lowest:
-            self.certificate.objective = math.inf  # these weights are kept, whatever their objective is
-        if self.watched is None or value <= self.lowest:  # of weights with the same value those with the lowest objective are kept
-            self.certificate.add_point(iterate.w, objective)
         self.lowest = min(self.lowest, value)
+        self.schedule.next_evaluation, self.evaluated, self.latest = iterate.passes + 1.0, iterate.passes, iterate
         stop = self._record(iterate, objective)
         if not math.isfinite(objective):
             return "diverged"
         return "callback" if stop else "finished" if self.idle >= self.patience else None
 
+    def _watch(self, w: np.ndarray) -> tuple[float, float]:
+        """The value watched and the objective at w; of weights with the same value those with the lowest objective are kept."""
+        assert self.watched is not None
+        value, objective = self.watched(w), self.problem.objective(w)
+        if value < self.lowest:
+            self.certificate.objective = math.inf  # these weights are kept, whatever their objective is
+        if value <= self.lowest:
+            self.certificate.add_point(w, objective if math.isfinite(objective) else math.inf)
+        return value, objective
+
+    def _penalty(self, w: np.ndarray) -> float:
+        """Ω(w) without the care that a proof needs."""
+        l1, l2 = elastic_net_strengths(self.problem.penalised)
+        if l1 == l2 == 0.0:
+            return float(self.problem.penalty(w))
+        flat = w[:-1].reshape(-1) if self.problem.free else w.reshape(-1)
+        return 0.5 * l2 * float(flat @ flat) + (l1 * float(np.abs(flat).sum()) if l1 else 0.0)
+
+    def _add_to_average(self, iterate: Iterate) -> None:
+        if self.average is None:
+            self.average = iterate.w.copy()
+        else:
+            move_towards(self.average.reshape(-1), iterate.w.reshape(-1), 2.0 / (iterate.passes + 1.0))
+
     def _verify_result(self) -> None:
-        best = self.certificate
-        z = self.problem.predict(best.w)
-        best.objective = self.problem.objective(best.w, z)
-        best.add_bound(Iterate(best.w, alpha=self.alpha), z)
+        best, problem, z = self.certificate, self.problem, None
+        candidates = [] if self.latest is None or self.average is None else [self.latest.w, self.average]
+        for w in candidates:
+            at_w = problem.predict(w)
+            objective = problem.objective(w, at_w)
+            z = at_w if math.isfinite(objective) and best.add_point(w, objective) else z
+        z = problem.predict(best.w) if z is None else z
+        best.objective, best.error = problem.objective(best.w, z), None
+        best.add_bound(Iterate(best.w, alpha=None if self.latest is None else self.latest.alpha), z)
+        best.verify(z)
         super()._verify_result()
+
+
+@kernel
+def move_towards(x, y, share):
+    """x ← x + share·(y − x)"""
+    for j in range(x.shape[0]):
+        x[j] += share * (y[j] - x[j])

@@ -41,6 +41,7 @@ FAR = 10.0  # the best c is searched only for gaps within this factor of the wan
 PLANES = 8.0  # the rounding of a mixture of planes, relative to that of one
 PIECE = 1 << 18  # most rows in a chunk: time limits and interrupts are checked between chunks
 FIRST_STEP = 1e-3  # of the search for the best c, relative to the largest c
+SMALL_SCALE = 1e-3  # c below which the penalty at cα is computed anew
 LONGER = 4.0  # ratio of a step of this search to the step before
 REFINEMENTS = 2  # how often the search continues at the top of a parabola
 
@@ -154,6 +155,29 @@ class Objective:
         if not self.regularizer.separable:
             above *= ROUNDED  # Ω* grows at most in proportion to the radius of a ball, and Ω is finite up to rounding beyond it
         return above + relative_error(v.size) * (abs(above) + self._cancelled(end))
+
+    def penalty_conjugate_along(self, v: np.ndarray, distance: np.ndarray, lost: float, objective: float) -> Callable[[float], float]:
+        """The function c ↦ ``penalty_conjugate_around`` at cv and the distances c·distance + lost, 0 ≤ c ≤ 1.
+
+        For the ridge penalty it is c² times its value at c = 1, with a distance that is enough for every c down to ``SMALL_SCALE``.
+        """
+        whole = math.inf
+
+        def at(c: float) -> float:
+            nonlocal whole
+            if c >= SMALL_SCALE and self._is_ridge:
+                if math.isinf(whole):
+                    whole = self.penalty_conjugate_around(v, distance + lost / SMALL_SCALE, objective)
+                if math.isfinite(whole):
+                    return c * c * whole
+            return self.penalty_conjugate_around(c * v, c * distance + lost, objective)
+
+        return at
+
+    @cached_property
+    def _is_ridge(self) -> bool:
+        """Whether Ω(w) = l2/2·‖w‖² in the penalised weights."""
+        return bool(getattr(self.penalised, "is_elastic_net", False)) and getattr(self.penalised, "l1", 0.0) == 0.0
 
     def farthest(self, v: np.ndarray, distance: np.ndarray) -> np.ndarray:
         """The v' within the distances of v at which Ω* is largest; ``distance`` has one entry for each feature."""

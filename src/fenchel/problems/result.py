@@ -52,6 +52,7 @@ class Iterate(NamedTuple):
     regularizer: Any = None  #: the one w is for, from a solver that chooses its strength
     progressive: ProgressiveLoss | None = None  #: from a solver that reads rows once
     done: bool = False  #: alpha and v are complete and newly computed, and are to be evaluated now
+    mean_loss: float = math.nan  #: over the last pass, each loss just before the step on its row, if the solver computes it
     exact: bool = False  #: z was computed from w at once, not updated step by step
 
     def copy(self) -> Iterate:

@@ -195,12 +195,13 @@ class RowsObjective(Objective):
             size, size_of_labels = self._sizes(alpha)
             distance = (relative_error(self.m) + change) * size * self.design.largest
         v = v.reshape(-1)
+        penalty_at = self.penalty_conjugate_along(v, distance, underflow(self.m, size_of_labels), objective)
 
         def value(c: float) -> float:
             total, size = self._conjugate_sums(alpha, c, z)
             constants = self._own_size if c * size_of_labels > 0.0 else 0.0  # at α = 0 nothing is rounded
             losses = total + (TERM + change) * (size + c * size_of_labels + constants) + underflow(self.m, size)
-            penalty = self.penalty_conjugate_around(c * v, c * distance + underflow(self.m, size_of_labels), objective)
+            penalty = penalty_at(c)
             bound = -losses - penalty
             return bound - TERM * (abs(losses) + abs(penalty)) if bound > -math.inf else -math.inf
 
@@ -213,8 +214,11 @@ class RowsObjective(Objective):
             alpha = self.balanced(alpha)
             v = self.adjoint(alpha)
 
+        whole = self.penalty_conjugate(v.reshape(-1), objective) if self._is_ridge else math.inf
+
         def value(c: float) -> float:
-            return -self.mean_conjugate(alpha, c) - self.penalty_conjugate(c * v.reshape(-1), objective)
+            penalty = c * c * whole if math.isfinite(whole) else self.penalty_conjugate(c * v.reshape(-1), objective)
+            return -self.mean_conjugate(alpha, c) - penalty
 
         return self.best_scaled(value, lambda: v, objective, wanted)
 

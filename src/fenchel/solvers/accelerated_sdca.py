@@ -23,7 +23,8 @@ dual steps need no smoothness. It makes one inner pass per outer step with κ = 
 non-smooth losses). The momentum grows like Nesterov's (t_k − 1)/t_{k+1} and restarts whenever it points uphill or
 ‖w − y‖ grows, so that it need not know how strongly convex the problem is, and does not accumulate the errors of inexact
 passes; a non-smooth loss gets no momentum, because the errors of its passes are too large. No inner gap is computed. An unpenalised
-intercept, which has no bound known beforehand, always uses this variant.
+intercept, which has no bound known beforehand, always uses this variant. With ``progressive=True`` its iterates carry the mean loss of their
+pass, each loss just before the step on its row.
 """
 
 from __future__ import annotations
@@ -55,13 +56,19 @@ OVERLAPPING_FACTOR = 3.0  # κ is multiplied by this where rows share most coord
 
 @solver("accelerated-sdca", needs=(dual_steps, separable, smooth_or_smoothable, bounded_below, known_link), aims=True, by_rows=True)
 def accelerated_sdca(
-    problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, variant: str = "faithful"
+    problem: Problem,
+    *,
+    start: Iterate | None,
+    rng: np.random.Generator,
+    accuracy: float,
+    variant: str = "faithful",
+    progressive: bool = False,
 ) -> Iterator[Iterate]:
     """Accelerated proximal SDCA: for weak regularization, where plain SDCA slows down."""
     if variant not in VARIANTS:
         raise InputError(f"accelerated-sdca has no variant {variant!r}: choose 'faithful' or 'practical'.")
     if variant == "practical" or problem.free:
-        return practical(with_dual_step(problem), start, rng)
+        return practical(with_dual_step(problem), start, rng, progressive)
     reduced = with_dual_step(smooth(strongly_convex(problem, accuracy), accuracy))
     lam, gamma = reduced.regularizer.strong_convexity(), 1.0 / reduced.loss.smoothness()
     norm = largest_norm(reduced)
@@ -103,7 +110,7 @@ def faithful(inner: Inner, slack: float) -> Iterator[Iterate]:
             yield inner.iterate(w, z, objective - excess - slack)
 
 
-def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator) -> Iterator[Iterate]:
+def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator, progressive: bool = False) -> Iterator[Iterate]:
     """One inner pass per outer step, momentum by Nesterov's rule with restarts."""
     smoothness = problem.loss.smoothness()
     non_smooth = math.isinf(smoothness)
@@ -111,16 +118,17 @@ def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator)
     kappa = R2 / problem.m * (1.0 if non_smooth else smoothness)
     if problem.design.overlapping:
         kappa *= OVERLAPPING_FACTOR
-    inner = Inner(problem, kappa, start, rng)
+    inner = Inner(problem, kappa, start, rng, progressive)
     mu = problem.regularizer.strong_convexity() / 2.0
     most = 0.0 if non_smooth else (math.sqrt(mu + kappa) - math.sqrt(mu)) / (math.sqrt(mu + kappa) + math.sqrt(mu))
     t, least = inner.state.get("t", 1.0), inner.state.get("least", math.inf)
     while True:
         w = inner.run_pass()
-        distance, turn = change_of_direction(w.reshape(-1), inner.y.reshape(-1), inner.w_old.reshape(-1))
-        if turn > 0.0 or distance > LARGEST_GROWTH * least:
-            t, least = 1.0, distance
-        least = min(least, distance)
+        if most > 0.0:
+            distance, turn = change_of_direction(w.reshape(-1), inner.y.reshape(-1), inner.w_old.reshape(-1))
+            if turn > 0.0 or distance > LARGEST_GROWTH * least:
+                t, least = 1.0, distance
+            least = min(least, distance)
         t, t_old = (1.0 + math.sqrt(1.0 + 4.0 * t * t)) / 2.0, t
         inner.move(min((t_old - 1.0) / t, most))
         inner.state.update(t=t, least=least)
@@ -140,12 +148,10 @@ def change_of_direction(w, y, w_old):
 
 
 @kernel
-def add_multiple(x, y, c):
-    """x + c·y"""
-    out = np.empty(x.shape[0])
+def add_multiple(x, y, c, out):
+    """out ← x + c·y"""
     for j in range(x.shape[0]):
         out[j] = x[j] + c * y[j]
-    return out
 
 
 @kernel
@@ -165,11 +171,15 @@ def largest_norm(problem: Problem) -> float:
 class Inner:
     """Prox-SDCA on P(w) + κ/2·‖w − y‖² around the extrapolated point y: Ω_κ = Ω + κ/2·‖w‖² has more curvature, and w = ∇Ω_κ*(v + κy)."""
 
-    def __init__(self, problem: Problem, kappa: float, start: Iterate | None, rng: np.random.Generator) -> None:
-        self.problem, self.kappa, self.rng = problem, kappa, rng
+    def __init__(
+        self, problem: Problem, kappa: float, start: Iterate | None, rng: np.random.Generator, progressive: bool = False
+    ) -> None:
+        self.problem, self.kappa, self.rng, self.progressive = problem, kappa, rng, progressive
+        self.mean_loss = math.nan  # of the last pass, each loss just before the step on its row
         self.alpha = start_alpha(problem, start)
         self.state = dict(start.state) if start is not None else {}
-        self.v = problem.adjoint(self.alpha)
+        self.v = np.ascontiguousarray(problem.adjoint(self.alpha))
+        self._room = np.empty(self.v.size)
         origin = problem.origin if start is None else start.w
         self.y, self.w_old = self.state.get("y", origin), self.state.get("w_old", origin)
         self.passes, self.accesses = 0, 0
@@ -181,11 +191,13 @@ class Inner:
     def run_pass(self) -> np.ndarray:
         """One pass of Prox-SDCA; the weights it ends with."""
         problem, y = self.problem, self.y.reshape(-1)
-        u = weights_of(self._proximal.regularizer, add_multiple(self.v.reshape(-1), y, self.kappa))
+        # The two vectors are used again in every pass: new ones of many weights would cost as much as the additions.
+        add_multiple(self.v.reshape(-1), y, self.kappa, self._room)
+        u = weights_of(self._proximal.regularizer, self._room)
         order = block_shuffled(problem.m, self.rng)
-        self.accesses += sdca_pass(*self._rows, problem.loss, self._outputs, u, self.alpha, self._q, order)
-        self.passes += 1
-        self.v = add_multiple(u.v, y, -self.kappa).reshape(problem.shape)
+        read, loss = sdca_pass(*self._rows, problem.loss, self._outputs, u, self.alpha, self._q, order, self.progressive)
+        self.passes, self.accesses, self.mean_loss = self.passes + 1, self.accesses + read, loss if self.progressive else math.nan
+        add_multiple(u.v, y, -self.kappa, self.v.reshape(-1))
         self.w = read_weights(u).reshape(problem.shape)
         return self.w
 
@@ -209,11 +221,12 @@ class Inner:
 
     def move(self, beta: float) -> None:
         """y ← w + β(w − w_old)"""
-        self.y, self.w_old = extrapolate(self.w.reshape(-1), self.w_old.reshape(-1), float(beta)).reshape(self.w.shape), self.w
+        ahead = self.w if beta == 0.0 else extrapolate(self.w.reshape(-1), self.w_old.reshape(-1), float(beta)).reshape(self.w.shape)
+        self.y, self.w_old = ahead, self.w
 
     def iterate(self, w: np.ndarray, z: np.ndarray | None = None, lower_bound: float = -math.inf) -> Iterate:
         state = {**self.state, "y": self.y, "w_old": self.w_old}
-        return Iterate(w, self.passes, self.accesses, self.alpha, self.v, z, lower_bound, state)
+        return Iterate(w, self.passes, self.accesses, self.alpha, self.v, z, lower_bound, state, mean_loss=self.mean_loss)
 
 
 def smooth(problem: Problem, accuracy: float) -> Problem:

@@ -31,17 +31,19 @@ from fenchel.solvers.declaration import dual_steps, known_link, solver, strongly
 
 
 @kernel
-def sdca_pass(rows, y, row_weights, loss, outputs, w, alpha, q, order):
-    """One step on each row of ``order``; the entries of X that they read."""
-    accesses = 0
+def sdca_pass(rows, y, row_weights, loss, outputs, w, alpha, q, order, progressive):
+    """One step on each row of ``order``; the entries of X that they read, and if ``progressive`` the sum of r_i φ(z_i) before each step."""
+    accesses, total = 0, 0.0
     for i in order:
         if row_weights[i] == 0.0:
             continue
         z = outputs.predict(rows, i, w)
+        if progressive:
+            total += row_weights[i] * loss.value(z, y[i])
         delta = outputs.dual_step(loss, alpha, i, z, y[i], q[i])
         outputs.add(rows, i, row_weights[i], delta, w)
         accesses += rows.count(i)
-    return accesses
+    return accesses, total
 
 
 @solver("sdca", needs=(dual_steps, strongly_convex_penalty, known_link), by_rows=True)
@@ -60,8 +62,8 @@ def sdca(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, a
     passes, accesses = 0, 0
     while True:
         order = block_shuffled(problem.m, rng)
-        accesses += sdca_pass(problem.design.rows, problem.y, problem.row_weights, problem.loss, outputs, w, alpha, q, order)
-        passes += 1
+        read, _ = sdca_pass(problem.design.rows, problem.y, problem.row_weights, problem.loss, outputs, w, alpha, q, order, False)
+        passes, accesses = passes + 1, accesses + read
         if isinstance(w, Coupled):
             refresh(w)
         found = read_weights(w)
