@@ -167,7 +167,8 @@ def test_the_reduced_problem_is_accurate_for_columns_of_very_different_scales():
         shifted = X + np.array([shift, 0.0, 0.0])
         found = fl.path(shifted, y, fl.Squared(), strengths=[1e-2, 1e-3, 1e-4], tol=1e-6, intercept=intercept)
         for k, strength in enumerate(found.strengths):
-            alone = fl.minimize(fl.Problem(shifted, y, fl.Squared(), fl.L1(strength), intercept=intercept), tol=1e-8)
+            problem = fl.Problem(shifted, y, fl.Squared(), fl.L1(strength), intercept=intercept)
+            alone = fl.minimize(problem, tol=1e-7)  # about 1e-8 is the rounding in a column around 1e7
             assert found["objective"][k] == pytest.approx(alone.objective, abs=1e-6)
 
 

@@ -66,9 +66,7 @@ def test_the_progressive_loss_is_that_before_each_step(loss):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 4)), rng.integers(0, 3, 40) if loss.labels == "class" else np.where(rng.random(40) < 0.5, 1.0, -1.0)
     problem = fl.Problem(X, y, loss, fl.L2(1e-2))
-    iterates = accelerated_sdca.run(
-        problem, start=None, rng=np.random.default_rng(1), accuracy=0.0, variant="practical", progressive=True
-    )
+    iterates = accelerated_sdca.run(problem, start=None, rng=np.random.default_rng(1), accuracy=0.0, variant="practical", progressive=True)
     first, second = (next(iterates)._replace() for _ in range(2))
     largest, smallest = problem.objective_at_zero, problem.mean_loss(problem.predict(fl.minimize(problem, tol=1e-8).w))
     assert smallest < first.mean_loss < largest * 1.5

@@ -6,8 +6,8 @@ costs nothing beside the pass; or what the caller computes from w, for instance 
 is proven, because a proof costs as much as two passes.
 
 Iterates of dual ascent oscillate. Their average, in which pass t has a weight proportional to t, does not (S. Lacoste-Julien, M. Schmidt
-and F. Bach, *A simpler approach to obtaining an O(1/t) convergence rate for the projected stochastic subgradient method*, 2012): of the last
-iterate and the average the one with the lower objective is kept.
+and F. Bach, *A simpler approach to obtaining an O(1/t) convergence rate for the projected stochastic subgradient method*, 2012): of the
+last iterate and the average the one with the lower objective is kept.
 
 The solver may work on the same problem with a penalised intercept, where it does not support one that is not: its w is evaluated without
 that penalty.

@@ -182,7 +182,7 @@ class Run:
         nnz = int(np.count_nonzero(iterate.w))
         bound, w = self.certificate.bound, self.problem.without_offset(iterate.w)
         evaluation = Evaluation(iterate.passes, iterate.accesses, self.solver_seconds, objective, bound, self.gap, nnz, w)
-        self.history.rows.append(evaluation[: len(History.COLUMNS)])
+        self.history.rows.append(evaluation[:-1])  # all but the weights
         self.show(evaluation, self.target)
         return bool(self.callback is not None and self.callback(evaluation))
 

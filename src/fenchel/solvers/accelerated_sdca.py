@@ -23,8 +23,8 @@ dual steps need no smoothness. It makes one inner pass per outer step with κ = 
 non-smooth losses). The momentum grows like Nesterov's (t_k − 1)/t_{k+1} and restarts whenever it points uphill or
 ‖w − y‖ grows, so that it need not know how strongly convex the problem is, and does not accumulate the errors of inexact
 passes; a non-smooth loss gets no momentum, because the errors of its passes are too large. No inner gap is computed. An unpenalised
-intercept, which has no bound known beforehand, always uses this variant. With ``progressive=True`` its iterates carry the mean loss of their
-pass, each loss just before the step on its row.
+intercept, which has no bound known beforehand, always uses this variant. With ``progressive=True`` its iterates carry the mean loss of
+their pass, each loss just before the step on its row.
 """
 
 from __future__ import annotations
@@ -171,9 +171,7 @@ def largest_norm(problem: Problem) -> float:
 class Inner:
     """Prox-SDCA on P(w) + κ/2·‖w − y‖² around the extrapolated point y: Ω_κ = Ω + κ/2·‖w‖² has more curvature, and w = ∇Ω_κ*(v + κy)."""
 
-    def __init__(
-        self, problem: Problem, kappa: float, start: Iterate | None, rng: np.random.Generator, progressive: bool = False
-    ) -> None:
+    def __init__(self, problem: Problem, kappa: float, start: Iterate | None, rng: np.random.Generator, progressive: bool = False) -> None:
         self.problem, self.kappa, self.rng, self.progressive = problem, kappa, rng, progressive
         self.mean_loss = math.nan  # of the last pass, each loss just before the step on its row
         self.alpha = start_alpha(problem, start)

@@ -25,7 +25,7 @@ NEAREST = 1e-17  # of the width of a box: a difference of rounded numbers that i
 def interior_point_steps(columns, r, l2, free, boxes, duals, w, z, residual, accuracy, most):
     """Change w, z = X·w and the duals until the gap is small enough; how many.
 
-    ``columns`` are the columns of X, the constant feature last; ``boxes`` holds t, l, u of each term of the loss, and ``duals`` its α, π, ρ.
+    ``columns`` are those of X, the constant feature last; ``boxes`` holds t, l, u of each term of the loss, and ``duals`` its α, π, ρ.
     ``residual`` is the part of the gap that l2·w − v makes up at first.
     """
     terms, m, n = boxes.shape[0], columns.shape[1], columns.shape[0]

@@ -40,9 +40,7 @@ def dense_columns(problem: Problem) -> np.ndarray:
     return columns
 
 
-def steps_of_small_problem(
-    problem: Problem, w: np.ndarray, z: np.ndarray, accuracy: float, most_passes: float
-) -> tuple[np.ndarray, int]:
+def steps_of_small_problem(problem: Problem, w: np.ndarray, z: np.ndarray, accuracy: float, most_passes: float) -> tuple[np.ndarray, int]:
     """A point at which the gap is about the accuracy, or no step is long enough; and the steps taken."""
     columns = dense_columns(problem)
     w, z = w.copy(), z.copy()
@@ -127,7 +125,7 @@ def objective(loss, z, Ad, t, y, r, l2, penalised, w, d):
 
 @compiled
 def weighted_products(columns, h, m, room, H):
-    """The lower triangle of Σ_i h_i x_i x_iᵀ over the first m rows, by blocks of rows that stay in the fastest cache; ``room`` is overwritten."""
+    """The lower triangle of Σ_i h_i x_i x_iᵀ over the first m rows, by blocks that stay in the fastest cache; ``room`` is overwritten."""
     n = columns.shape[0]
     H[:] = 0.0
     for first in range(0, m, BLOCK):
