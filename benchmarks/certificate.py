@@ -68,6 +68,7 @@ def main(m: int) -> None:
     clock = Clock()
     clock.watch(Certificate, "verify")
     clock.watch(RowsObjective, "objective_error")
+    clock.watch(RowsObjective, "lower_bound")
     rows: list[list[object]] = []
     for name, (A, b) in (("text", text(m)), ("dense", dense())):
         for solver, options, loss, regularizer in CASES:

@@ -123,3 +123,16 @@ def test_weights_of_zero_need_no_product(monkeypatch):
     w = np.zeros(N + 1)
     w[-1] = 2.0
     assert Design(some_matrix(), 3.0).matvec(w).tolist() == [6.0] * M
+
+
+@pytest.mark.parametrize("intercept", [0.0, -2.0])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_products_with_sizes_are_those_of_absolute_values(threads, intercept, monkeypatch):
+    monkeypatch.setattr(design_module, "PARALLEL_FROM", 0)
+    X, a = some_matrix(), np.random.default_rng(0).standard_normal(M)
+    full = np.column_stack([X, np.full(M, intercept)]) if intercept else X
+    design = Design(sp.csr_array(X), intercept)
+    design.threads = threads
+    v, sizes = design.rmatvec_with_sizes(a)
+    np.testing.assert_allclose(v, full.T @ a, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(sizes, np.abs(full).T @ np.abs(a), rtol=1e-12)

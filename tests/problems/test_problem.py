@@ -251,3 +251,21 @@ def test_the_conjugate_around_v_is_that_of_the_farthest_end(regularizer, interce
         assert problem.penalty_conjugate(moved) <= fast
     vars(problem)["_grows_with_v"] = False
     assert fast == pytest.approx(problem.penalty_conjugate_around(v, distance), rel=1e-12)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(1, 12), st.integers(1, 9), st.sampled_from([1e-200, 1e-3, 1.0, 1e200]), st.booleans(), st.integers(0, 10**6))
+def test_no_prediction_has_larger_terms_than_the_bound(m, n, scale, classes, seed):
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((m, n), density=0.5, rng=rng, format="csr")
+    loss, y = (fl.Softmax(), np.arange(m) % 2) if classes and m > 1 else (fl.Squared(), rng.standard_normal(m))
+    problem = fl.Problem(X, y, loss, fl.L2(1.0), intercept=3.0)
+    w = scale * rng.standard_normal(problem.shape)
+    largest = (np.abs(X.toarray()) @ np.abs(w[:-1]) + 3.0 * np.abs(w[-1])).max()
+    from_rows = problem._largest_prediction(w)
+    assert not problem.design.knows_largest
+    assert problem.design.largest.shape == (problem.n,)
+    from_columns = problem._largest_prediction(w)
+    assert largest <= from_rows * (1.0 + 1e-12)
+    assert largest <= from_columns * (1.0 + 1e-12)
+    assert problem._largest_prediction(np.zeros(problem.shape)) == 0.0

@@ -27,10 +27,10 @@ def solved(problem, tol=1e-6):
         return fl.minimize(problem, tol=tol, max_passes=50)
 
 
-def taken(loss, regularizer, intercept):
+def taken(loss, regularizer, intercept, storage=np.asarray):
     X, y = data(loss.labels)
     try:
-        return fl.Problem(X, y, loss, regularizer, intercept=intercept)
+        return fl.Problem(storage(X), y, loss, regularizer, intercept=intercept)
     except fl.InputError:
         return None
 
@@ -39,8 +39,8 @@ def taken(loss, regularizer, intercept):
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 def test_definitions_agree_with_the_compiled_ones_in_both_arithmetics(loss, regularizer):
     rng = np.random.default_rng(0)
-    for intercept in (0.5, "free"):
-        problem = taken(loss, regularizer, intercept)
+    for intercept, storage in ((0.5, np.asarray), ("free", sp.csr_array)):
+        problem = taken(loss, regularizer, intercept, storage)
         if problem is None:
             continue
         w = problem.nearest(0.1 * rng.standard_normal(problem.shape))

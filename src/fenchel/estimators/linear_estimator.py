@@ -223,7 +223,8 @@ class LinearEstimator(CallbackSupportMixin, Certified):
     def _certifiable(self, problem: Problem, regularizer: Any, positive: bool) -> Any:
         """The regularizer, or a negligible ridge for None, inside a box if weights must be non-negative; an error if squares overflow."""
         with np.errstate(over="ignore"):
-            length = float(problem.design.largest @ problem.design.largest)  # no row is longer
+            longest = math.sqrt(problem.design.largest @ problem.design.largest) if problem.design.knows_largest else problem.radius
+            length = longest * longest  # no row is longer
             if regularizer is None or not math.isfinite(length):
                 length = float(problem.design.with_intercept(0.0).row_norms() ** 2 @ problem.row_weights)
         if not math.isfinite(length):

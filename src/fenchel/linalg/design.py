@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from fenchel.core.threads import available_threads, in_parallel, one_thread
 from fenchel.linalg.constant_feature import ColumnsWithConstant, RowsWithConstant
 from fenchel.linalg.row_kernels import (
+    add_with_sizes,
     largest_entries,
     largest_of_dense_columns,
     rows_add,
@@ -155,6 +156,22 @@ class Design:
         add: Any = rows_add if a.ndim == 1 else rows_adds
         add(self.rows, np.ascontiguousarray(a, dtype=np.float64), 0, self.m, Compensated(*(part.reshape(-1) for part in total)))
         return total[0] + total[1], total[2]
+
+    @property
+    def knows_largest(self) -> bool:
+        """Whether ``largest`` is computed already, or costs little."""
+        return self._largest is not None or not sp.issparse(self.storage)
+
+    def rmatvec_with_sizes(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Xᵀ·a and |X|ᵀ·|a| by ordinary sums, for one number per row of a sparse matrix stored by rows."""
+        rows = self.stored_rows
+        bounds = self.ranges(rows, self.m)
+        parts = [np.zeros((self.n, 2)) for _ in bounds]
+        in_parallel([(add_with_sizes, rows, a, first, last, part) for (first, last), part in zip(bounds, parts, strict=True)])
+        total = sum(parts[1:], start=parts[0])
+        if self.intercept:
+            total[-1] = self.intercept * a.sum(), abs(self.intercept) * np.abs(a).sum()
+        return np.ascontiguousarray(total[:, 0]), np.ascontiguousarray(total[:, 1])
 
     def _by_blas(self, operand: np.ndarray) -> bool:
         """Whether BLAS is faster than the kernels: for dense X, but not for one vector where X would have to be converted to float64."""

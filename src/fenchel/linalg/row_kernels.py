@@ -53,6 +53,18 @@ def largest_entries(indices, data, out):
 
 
 @kernel
+def add_with_sizes(rows, a, first, last, out):
+    """Add Σ_i a_i x_i of sparse rows to the first column of ``out``, and Σ_i |a_i x_i| to the second."""
+    for i in range(first, last):
+        if a[i] != 0.0:
+            for e in range(np.uintp(rows.indptr[i]), np.uintp(rows.indptr[i + 1])):
+                j = np.uintp(rows.indices[e])
+                term = a[i] * rows.data[e]
+                out[j, 0] += term
+                out[j, 1] += abs(term)
+
+
+@kernel
 def largest_of_dense_columns(X, out):
     """out_j ← max |x_ij| for every column j of a matrix stored by rows."""
     for i in range(X.shape[0]):

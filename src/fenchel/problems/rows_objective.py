@@ -147,8 +147,14 @@ class RowsObjective(Objective):
         return steepness * self._largest_prediction(w)
 
     def _largest_prediction(self, w: np.ndarray) -> float:
-        """A bound on Σ_j |x_ij w_j| of every row and output."""
-        return float((self.design.largest @ np.abs(w)).max())
+        """A bound on Σ_j |x_ij w_j| of every row and output: from the largest entries of columns, or from the lengths of rows."""
+        if not w[: self.design.width].any():
+            return abs(self.intercept) * float(np.abs(w[-1]).max())
+        if self.design.knows_largest:
+            return float((self.design.largest @ np.abs(w)).max())
+        top = float(np.abs(w).max())  # squares of w itself may underflow or overflow
+        length = top * math.sqrt(float(np.square(w / top).sum(axis=0).max()))
+        return (1.0 + relative_error(self.n)) ** 2 * self.radius * length
 
     def _loss_constant(self, name: str) -> float:
         """``smoothness()`` or ``lipschitz()`` of the loss; infinite for a loss without it."""
@@ -189,6 +195,10 @@ class RowsObjective(Objective):
             weighted = alpha * (self.row_weights[:, None] if self.vector_valued else self.row_weights)
             v, sizes = self.design.rmatvec_with_size(weighted)
             distance = (COMPENSATED + change) * (sizes.max(axis=1) if self.vector_valued else sizes)
+            _, size_of_labels = self._sizes(alpha)
+        elif v is None and not (self.vector_valued or self.design.knows_largest or self.design.stored_by_columns):
+            v, sizes = self.design.rmatvec_with_sizes(alpha * self.row_weights)
+            distance = (relative_error(self.m) + change) * sizes
             _, size_of_labels = self._sizes(alpha)
         else:
             v = self.adjoint(alpha) if v is None else v
