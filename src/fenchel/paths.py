@@ -29,6 +29,7 @@ from fenchel.plots import path_figure
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Result
 from fenchel.regularizers import L1, L1L2, Box
+from fenchel.solvers._coordinate.column_path import column_path, has_column_path
 from fenchel.solvers._coordinate.gram_path import gram_path, has_gram_path
 from fenchel.solvers._coordinate.reduction import Reduction, reducible
 from fenchel.solvers.declaration import elastic_net_strengths
@@ -382,12 +383,16 @@ def validate_fold(
 
 def fold_weights(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[np.ndarray]:
     """The weights at each strength, for the rows of a fold: no more accurate than validation errors need, where that saves time."""
-    if penalty.positive or options["solver"] != "auto" or not has_gram_path(problem):
+    if penalty.positive or options["solver"] != "auto" or not has_column_path(problem):
         yield from (result.w for result in solve_all(problem, grid, penalty, options))
         return
     problem = problem.centred()
     pairs = [elastic_net_strengths(penalty.times(float(strength))) for strength in grid]
-    for w in gram_path(problem, pairs, options["tol"] * problem.objective_at_zero):
+    accuracy = options["tol"] * problem.objective_at_zero
+    found = gram_path(problem, pairs, accuracy) if has_gram_path(problem) else column_path(problem, pairs, accuracy)
+    for w in found:
+        if options["callback"].is_set():
+            return
         yield problem.without_offset(w)
 
 

@@ -27,8 +27,6 @@ from fenchel.losses import Squared
 from fenchel.paths import Validated, validate
 from fenchel.problems.problem import FREE
 
-FOLD_TOL = 1e-2  # tolerance of the folds relative to ``tol``: validation errors of neighbouring strengths differ by little
-
 
 class ElasticNetCV(Routing, ElasticNet):
     """scikit-learn's ``ElasticNetCV``, with its parameters, and a certificate.
@@ -125,7 +123,7 @@ class ElasticNetCV(Routing, ElasticNet):
                 intercept=FREE if self.fit_intercept else 0.0,
                 sample_weight=weight,
                 positive=self.positive,
-                tol=FOLD_TOL * self.tol,
+                tol=self.tol,
                 max_passes=self._limits()["max_passes"],
                 seed=self._seed(),
                 threads=self._threads(),

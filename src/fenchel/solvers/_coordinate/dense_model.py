@@ -17,7 +17,7 @@ from fenchel.core.numeric import TINY, soft_threshold
 
 SWEEPS = 3  # coordinate sweeps between two Newton steps, at least
 SWEEP_PRODUCTS = 20_000  # multiplications of coordinate sweeps that take about as long as the Python code of a Newton step
-PROXIMAL = 1e-2  # added to the diagonal of the Newton equations, relative to its largest entry, because columns may be dependent
+PROXIMAL = 1e-4  # added to the diagonal of the Newton equations, relative to it, because columns may be dependent
 FIRST_STEP, GROWTH = 10.0, 5.0  # the first σ, in units of the inverse of a column's mean curvature, and its factor after each step
 MOST_PROXIMAL = 12  # most proximal steps: the σ of further ones would be so large that rounding prevails
 SUFFICIENT, ROUNDING = 1e-4, 1e-14  # share of the directional derivative that a step must decrease by, and rounding relative to the value
@@ -66,7 +66,7 @@ def newton_step(G: np.ndarray, l1: float, l2: float, w: np.ndarray, g: np.ndarra
     rows = G[S]
     H = rows[:, S]
     diagonal = np.arange(len(S))
-    H[diagonal, diagonal] += l2 + PROXIMAL * H.diagonal().max()
+    H[diagonal, diagonal] += l2 + PROXIMAL * H.diagonal()
     derivative = g[S] + l1 * np.sign(x) + l2 * x
     _, step, info = lapack.dposv(H, -derivative, overwrite_a=1, lower=1)
     if info != 0:
@@ -146,6 +146,8 @@ def _proximal_step(
 
 def _newton_direction(A: np.ndarray, c: float, F: np.ndarray) -> np.ndarray:
     """−(I + c·AᵀA)⁻¹F, from the smaller of two equivalent systems."""
+    if not len(A):
+        return -F
     few = len(A) < len(F)
     H = c * (A @ A.T if few else A.T @ A)
     H[np.diag_indices_from(H)] += 1.0
