@@ -53,7 +53,8 @@ def models():
     return Fitted()
 
 
-EACH = [pytest.param(name, marks=pytest.mark.slow if name in ("RnaFolder", "StructuredSVM") else ()) for name in CASES]
+SLOW = ("ConditionalRandomField", "RnaFolder", "StructuredSVM", "Tagger")  # to compile
+EACH = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in CASES]
 
 
 @pytest.mark.parametrize("name", EACH)

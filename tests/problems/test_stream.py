@@ -53,7 +53,7 @@ def test_a_stream_is_the_same_rows_in_memory(text, solver, batch):
         (fl.Squared(), fl.SquaredLp(1e-2, 1.5)),
         (fl.Logistic(), fl.SquaredLp(1e-3, 1.8)),
         (fl.Hinge(), fl.L1L2(l1=1e-3, l2=1e-2)),
-        (fl.Softmax(), fl.L2(1e-3)),
+        pytest.param(fl.Softmax(), fl.L2(1e-3), marks=pytest.mark.slow),
     ],
     ids=str,
 )

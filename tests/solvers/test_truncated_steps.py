@@ -224,16 +224,9 @@ def mean_excess(problem, solver, best, T, seeds=12, **options):
     return np.mean([problem.objective(r.iterate.w) for r in results]) - best, results[0].iterate.state["eta"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize(
-    ("loss", "case", "rho"),
-    [
-        (fl.Logistic(), 13, 1.0),
-        pytest.param(fl.Logistic(), 14, 0.5, marks=pytest.mark.slow),
-        pytest.param(fl.Squared(), 14, 2.0, marks=pytest.mark.slow),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("loss", "case", "rho"), [(fl.Logistic(), 13, 1.0), (fl.Logistic(), 14, 0.5), (fl.Squared(), 14, 2.0)], ids=str)
 def test_theorem_3(solver, loss, case, rho):
     problem, T = lasso_data(loss), 50_000
     known = Bound(problem, solver, T)
