@@ -11,11 +11,11 @@ from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
-from fenchel.estimators.linear_estimator import MATRICES, Formulation, LinearEstimator, with_callbacks
+from fenchel.estimators.checked_input import checked_pair, classes_of
+from fenchel.estimators.linear_estimator import Formulation, LinearEstimator, with_callbacks
 
 
 class Classifier(ClassifierMixin, LinearEstimator):
@@ -54,7 +54,7 @@ class Classifier(ClassifierMixin, LinearEstimator):
         return self
 
     def _formulated(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> tuple[Any, Any, np.ndarray, np.ndarray, Formulation]:
-        X, y = validate_data(self, X, y, reset=reset, **MATRICES)
+        X, y = checked_pair(self, X, y, numeric=False, reset=reset)
         if not reset and not np.array_equal(np.unique(y), self.classes_):
             raise InputError("y has other classes than the rows that the model was fitted to: give those rows, all of them.")
         codes = self._encoded(y)
@@ -63,8 +63,7 @@ class Classifier(ClassifierMixin, LinearEstimator):
 
     def _encoded(self, y: Any) -> np.ndarray:
         """Set ``classes_`` and return the labels as 0, 1, …, K − 1."""
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = classes_of(y)
         if len(self.classes_) < 2:
             raise InputError(f"{type(self).__name__} needs samples of at least 2 classes, but y has only one class: {self.classes_[0]}.")
         return codes

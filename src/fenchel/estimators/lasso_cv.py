@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import InputError
 from fenchel.core.threads import one_thread
+from fenchel.estimators.checked_input import checked_pair
 from fenchel.estimators.lasso import ElasticNet
-from fenchel.estimators.linear_estimator import MATRICES, CrossValidation, Formulation, with_callbacks
+from fenchel.estimators.linear_estimator import CrossValidation, Formulation, with_callbacks
 from fenchel.estimators.repeated_rows import distinct_in_folds
 from fenchel.estimators.routing import Routing
 from fenchel.losses import Squared
@@ -91,7 +92,7 @@ class ElasticNetCV(Routing, ElasticNet):
     ) -> Self:
         """Choose the strength by cross-validation, then fit to all rows X with targets y; ``params`` are passed to the splitter."""
         splitter_params, _ = self._routed("fit", sample_weight, params)
-        rows, targets = validate_data(self, X, y, y_numeric=True, multi_output=True, **MATRICES)
+        rows, targets = checked_pair(self, X, y, numeric=True)
         if targets.ndim > 1 and targets.shape[1] > 1:
             columns = targets.shape[1]
             raise InputError(f"{type(self).__name__} supports a single output, and y has {columns} columns: fit one model per column.")

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from sklearn.callback import CallbackSupportMixin
 from sklearn.callback import with_callbacks as untyped_with_callbacks
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import InputError
@@ -29,6 +29,7 @@ from fenchel.datasets import Encoding
 from fenchel.driver import Evaluation, solve
 from fenchel.driver.choice import choose
 from fenchel.estimators.certified import Certified
+from fenchel.estimators.checked_input import checked_rows
 from fenchel.estimators.repeated_rows import dense_if_smaller, distinct_rows
 from fenchel.linalg.design import threads_for_problems
 from fenchel.problems.problem import FREE, Problem
@@ -42,7 +43,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None  #: scikit-learn's ``class_weight``
 CrossValidation: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]] | None  #: scikit-learn's ``cv``
 
-MATRICES: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": [np.float64, np.float32], "accept_large_sparse": True}
 OVERFLOW = "The squares of X overflow: scale its columns, for instance with StandardScaler or MinMaxScaler."
 NEGLIGIBLE = 1e-12  # ridge strength relative to the mean of ‖x‖² that replaces no penalty, because a certificate needs one
 
@@ -289,7 +289,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         check_is_fitted(self)
         if hasattr(self, "encoding_") and hasattr(X, "__arrow_c_stream__"):
             X = self.encoding_.transform(X).X  # a data frame with the columns of the training table
-        X = validate_data(self, X, reset=False, **MATRICES)
+        X = checked_rows(self, X)
         coef = self.coef_
         scores = X @ coef.T if sp.issparse(X) or not sp.issparse(coef) else (coef @ X.T).T
         scores = scores.toarray() if sp.issparse(scores) else np.asarray(scores)

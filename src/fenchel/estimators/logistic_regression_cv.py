@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import _check_method_params, validate_data
+from sklearn.utils.validation import _check_method_params
 
 from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import InputError
 from fenchel.core.threads import one_thread, run_tasks
 from fenchel.driver import solve
-from fenchel.estimators.linear_estimator import MATRICES, ClassWeight, CrossValidation, Formulation, with_callbacks
+from fenchel.estimators.checked_input import checked_pair
+from fenchel.estimators.linear_estimator import ClassWeight, CrossValidation, Formulation, with_callbacks
 from fenchel.estimators.logistic_regression import LogisticRegression, logistic_formulation
 from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.routing import Routing
@@ -99,7 +100,7 @@ class LogisticRegressionCV(Routing, LogisticRegression):
     @one_thread
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
         """Choose C by cross-validation, then fit to all rows X with labels y; ``params`` are passed to the splitter and the scorer."""
-        X, y = validate_data(self, X, y, **MATRICES)
+        X, y = checked_pair(self, X, y, numeric=False)
         codes = self._encoded(y)
         sample_weight = None if sample_weight is None else self._weights_of(X, sample_weight)
         splitter_params, scorer_params = self._routed("fit", sample_weight, params)

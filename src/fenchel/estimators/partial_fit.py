@@ -11,13 +11,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
 
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
 from fenchel.driver import solve
 from fenchel.driver.choice import choose
-from fenchel.estimators.linear_estimator import MATRICES, Formulation, LinearEstimator
+from fenchel.estimators.checked_input import checked_pair
+from fenchel.estimators.linear_estimator import Formulation, LinearEstimator
 from fenchel.problems.stream import Stream
 from fenchel.regularizers import L2
 from fenchel.solvers import solvers
@@ -67,7 +67,7 @@ class OnlineClassifier(_Online):
         first = not hasattr(self, "coef_")
         if first and classes is None:
             raise InputError("classes must be given in the first call of partial_fit: all labels that y can ever contain.")
-        rows, labels = validate_data(self, X, y, reset=first, **MATRICES)
+        rows, labels = checked_pair(self, X, y, numeric=False, reset=first)
         if classes is not None:
             given = np.unique(classes)
             if not first and not np.array_equal(given, self.classes_):
@@ -103,7 +103,7 @@ class OnlineRegressor(_Online):
         """Update the model with more rows, one step each; weights should be 1 on average."""
         self._check_parameters()
         first = not hasattr(self, "coef_")
-        rows, targets = validate_data(self, X, y, reset=first, multi_output=True, y_numeric=True, **MATRICES)
+        rows, targets = checked_pair(self, X, y, numeric=True, reset=first)
         if not first and np.size(self.intercept_) != (targets.shape[1] if targets.ndim == 2 else 1):
             raise InputError(f"y has shape {targets.shape}, unlike on the last call of partial_fit or fit: give as many outputs.")
         targets = self._with_outputs_recorded(targets)

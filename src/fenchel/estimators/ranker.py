@@ -8,13 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import Argument, InputError, InputWarning, users_line
 from fenchel.core.validation import checked_choice
 from fenchel.estimators.certified import OneProblem
-from fenchel.estimators.linear_estimator import MATRICES
+from fenchel.estimators.checked_input import checked_rows
 from fenchel.estimators.penalties import loss_named
 from fenchel.estimators.repeated_rows import dense_if_smaller
 from fenchel.problems.problem import Problem
@@ -111,7 +111,7 @@ class Ranker(OneProblem):
         checked_choice("loss", self.loss, DEFAULT_STRENGTHS)
         if y is None:
             raise InputError("Ranker requires y to be passed, but the target y is None: give the grade of each document.")
-        X = dense_if_smaller(validate_data(self, X, **MATRICES))
+        X = dense_if_smaller(checked_rows(self, X, reset=True))
         if qid is None and X.shape[0] >= MANY:
             warnings.warn(f"Without qid all {X.shape[0]:,} documents are treated as one query.", stacklevel=users_line())
         qid = np.zeros(X.shape[0], dtype=np.int64) if qid is None else qid
@@ -148,7 +148,7 @@ class Ranker(OneProblem):
             qid: the query of each document, needed only with ``normalize``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **MATRICES)
+        X = checked_rows(self, X)
         if self.normalize and qid is None:
             raise InputError(
                 "With ", Argument("normalize", True), " features are scaled within each query: give qid, the query of each document."

@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import InputError
-from fenchel.estimators.linear_estimator import MATRICES, Formulation, LinearEstimator, with_callbacks
+from fenchel.estimators.checked_input import checked_pair
+from fenchel.estimators.linear_estimator import Formulation, LinearEstimator, with_callbacks
 
 
 class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
@@ -43,7 +43,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, LinearEstimator):
         return self
 
     def _formulated(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> tuple[Any, Any, np.ndarray, np.ndarray, Formulation]:
-        X, y = validate_data(self, X, y, reset=reset, multi_output=True, y_numeric=True, **MATRICES)
+        X, y = checked_pair(self, X, y, numeric=True, reset=reset)
         y = self._with_outputs_recorded(y)
         weight = self._weights_of(X, sample_weight)
         return X, y, y, weight, self._formulation(float(weight.sum()))

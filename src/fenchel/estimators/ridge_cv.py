@@ -14,12 +14,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import _check_method_params, validate_data
+from sklearn.utils.validation import _check_method_params
 
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.numeric import EPSILON
-from fenchel.estimators.linear_estimator import MATRICES, OVERFLOW, CrossValidation, with_callbacks
+from fenchel.estimators.checked_input import checked_pair
+from fenchel.estimators.linear_estimator import OVERFLOW, CrossValidation, with_callbacks
 from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.ridge import Ridge
 from fenchel.estimators.routing import Routing
@@ -93,7 +94,7 @@ class RidgeCV(Routing, Ridge):
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
         """Choose the strength by cross-validation, then fit to all rows X with targets y; ``params`` go to the splitter and the scorer."""
         splitter_params, scorer_params = self._routed("fit", sample_weight, params)
-        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **MATRICES)
+        X, y = checked_pair(self, X, y, numeric=True)
         y = self._with_outputs_recorded(y)
         weight = self._weights_of(X, sample_weight)
         alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
