@@ -131,4 +131,5 @@ def test_classes_are_those_that_scikit_learn_takes(labels: list[Any]) -> None:
         return np.unique(y, return_inverse=True)
 
     expected, found = outcome(theirs, Model()), outcome(lambda model: classes_of(y), Model())
-    assert found[1] == expected[1] and described(found[0]) == described(expected[0])
+    assert found[1] == expected[1]
+    assert described(found[0]) == described(expected[0])

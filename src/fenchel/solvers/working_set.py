@@ -12,8 +12,8 @@ extrapolation*, ICML 2018, and Johnson & Guestrin, *Blitz: a principled meta-alg
 
 The last line is a step of :mod:`fenchel.solvers._coordinate.proximal_newton`. Losses without a ``curvature``, and those with K outputs,
 take steps of :mod:`fenchel.solvers._coordinate.coordinate_descent` on W instead, as does a step whose model gives no descent. An
-unpenalised intercept is at its best at every evaluation. Small problems with a quadratic loss begin where coordinate descent on the
-products of all columns ends (:mod:`fenchel.solvers._coordinate.gram_path`), and the loop certifies it.
+unpenalised intercept is at its best at every evaluation. For small problems with a quadratic loss the first point is where coordinate
+descent on the products of all columns ends (:mod:`fenchel.solvers._coordinate.gram_path`), which is nearly always the last as well.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ INNER = 0.3  # share of the gap that may be left on a working set
 INNER_IF_EXACT = 1e-3  # the same where the model on the working set is the problem itself
 ENOUGH = 0.1  # share of the accuracy wanted that is always enough on a working set
 MOST_PRODUCTS = 8_000_000  # multiplications m·n² for all products of columns, which then cost less than choosing among columns
-ROUNDING = 1e-12  # relative to l1: a |v_j| this much larger may be l1
+GRAM_PASSES = 4  # over X where they are computed: for the gradient, the products, X·w and the certificate
 SWEEPS = 5  # coordinate descent sweeps over a working set between evaluations
 
 
@@ -48,12 +48,15 @@ def working_set(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, screening: bool = True
 ) -> Iterator[Iterate]:
     """Coordinate descent on working sets with gap-safe screening: smooth losses with L1 or L1L2."""
+    accesses = 0
+    if start is None and has_gram_path(problem) and problem.m * problem.n**2 <= MOST_PRODUCTS:
+        w = gram_path(problem, [elastic_net_strengths(problem.penalised)], INNER_IF_EXACT * accuracy)[0]
+        z = problem.predict(w)
+        accesses = GRAM_PASSES * problem.design.nnz
+        yield Iterate(w, GRAM_PASSES, accesses, *problem.loss_gradient(z), z, done=True, exact=True)
+        # Not the last: rounding in the products of columns of very different scales.
     search = WorkingSetSearch(problem, start)
-    if start is None and has_gram_path(problem) and problem.m * problem.n**2 <= MOST_PRODUCTS and not search.is_zero_optimal():
-        search = WorkingSetSearch(problem, Iterate(gram_path(problem, [(search.l1, search.l2)], INNER_IF_EXACT * accuracy)[0]))
-        search.evaluate()
-        if search.gap > ENOUGH * accuracy:  # rounding in the products of columns of very different scales
-            search = WorkingSetSearch(problem, None)
+    search.X.accesses += accesses
     while True:
         search.evaluate()
         if search.gap <= accuracy and search.some_are_dropped:
@@ -93,11 +96,6 @@ class WorkingSetSearch:
     def some_are_dropped(self) -> bool:
         """Whether screening has dropped columns."""
         return len(self.alive) < len(self.columns)
-
-    def is_zero_optimal(self) -> bool:
-        """Whether every |v_j| ≤ l1 at the origin, up to rounding."""
-        _, v = self.problem.loss_gradient(self.problem.origin_predictions)
-        return bool(np.abs(v[self.columns]).max() <= (1.0 + ROUNDING) * self.l1)
 
     def restore_columns(self) -> None:
         """Undo the screening: the last certificate is for all columns."""

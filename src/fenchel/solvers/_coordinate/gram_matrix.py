@@ -16,30 +16,38 @@ SAMPLE_PER_COLUMN = 50  # rows of a sample for each column
 REPRESENTATIVE = 0.2  # smallest ratio of a diagonal entry of a sample's Gram matrix to the expected one
 
 
-def gram(columns: np.ndarray, left: np.ndarray, right: np.ndarray | None, h: np.ndarray, threads: int, constant: float = 0.0) -> np.ndarray:
-    """Σ_i h_i x_ij x_ik for j in ``left`` and k in ``right`` (``left`` again if None).
+def gram(
+    columns: np.ndarray, left: np.ndarray | None, right: np.ndarray | None, h: np.ndarray, threads: int, constant: float = 0.0
+) -> np.ndarray:
+    """Σ_i h_i x_ij x_ik for j in ``left`` (all columns if None) and k in ``right`` (``left`` again if None).
 
     A ``constant`` that is not 0 is one more column of this value in ``left``, where ``right`` is None.
 
-    >>> gram(np.array([[1.0, 2.0], [0.0, 3.0]]), np.array([0, 1]), None, np.ones(2), 1).tolist()
+    >>> gram(np.array([[1.0, 2.0], [0.0, 3.0]]), None, None, np.ones(2), 1).tolist()
     [[5.0, 6.0], [6.0, 9.0]]
     """
-    m = columns.shape[1]
-    size = len(left) + bool(constant)
+    m, count = columns.shape[1], len(columns) if left is None else len(left)
+    size = count + bool(constant)
     across = size if right is None else len(right)
     rows_per_thread = max(BLOCK, -(-m // threads)) if m * size * across >= PARALLEL_PRODUCTS else m
+    same_weights = right is None and not constant and h.min() == h.max()  # then BLAS takes the columns as they are
+    rows_at_once = m if same_weights and columns.dtype == np.float64 else BLOCK
     parts: dict[int, np.ndarray] = {}
 
     def part(first: int, last: int) -> None:
         total = np.zeros((size, across))
-        for a in range(first, last, BLOCK):
-            b = min(a + BLOCK, last)
-            weights = np.sqrt(h[a:b]) if right is None else h[a:b]
-            A = np.empty((size, b - a))
-            np.multiply(columns[left, a:b], weights, out=A[: len(left)])
-            A[len(left) :] = constant * weights
+        for a in range(first, last, rows_at_once):
+            b = min(a + rows_at_once, last)
+            chosen = columns[:, a:b] if left is None else columns[left, a:b]
+            if same_weights:
+                A = chosen.astype(np.float64, copy=False)
+            else:
+                weights = np.sqrt(h[a:b]) if right is None else h[a:b]
+                A = np.empty((size, b - a))
+                np.multiply(chosen, weights, out=A[:count])
+                A[count:] = constant * weights
             total += A @ (A.T if right is None else columns[right, a:b].T)
-        parts[first] = total
+        parts[first] = h[0] * total if same_weights else total
 
     in_parallel([(part, a, min(a + rows_per_thread, m)) for a in range(0, m, rows_per_thread)])
     return sum((parts[first] for first in sorted(parts)[1:]), start=parts[0])  # in a fixed order, because rounding depends on it
@@ -68,7 +76,7 @@ def gram_of_sample(columns: np.ndarray, W: np.ndarray, h: np.ndarray, squares: n
     total, part = float(h.sum()), float(h[rows].sum())
     if not part > 0.0:
         return None, 0
-    G = gram(np.ascontiguousarray(columns[W][:, rows]), np.arange(len(W)), None, h[rows], threads) * (total / part)
+    G = gram(np.ascontiguousarray(columns[W][:, rows]), None, None, h[rows], threads) * (total / part)
     representative = (G.diagonal() >= REPRESENTATIVE * total * squares).all()
     return (G if representative else None), len(rows) * len(W)
 

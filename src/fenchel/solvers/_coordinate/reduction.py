@@ -62,7 +62,7 @@ class Reduction:
         design, zero = problem.design, np.zeros(problem.m)
         a, rho = np.empty(problem.m), problem.row_weights * problem.negative_derivatives(zero, problem.y)
         row_curvatures(problem.loss, zero, problem.y, problem.row_weights, a)
-        G = gram(design.stored_columns.values, np.arange(design.width), None, a, design.threads)
+        G = gram(design.stored_columns.values, None, None, a, design.threads)
         v, constant = design.rmatvec(rho)[: design.width], problem.mean_loss(zero)
         self.means, self.mean = np.zeros(design.width), 0.0
         self.is_exact = True  #: whether centring left enough correct digits, and nothing overflowed

@@ -164,7 +164,7 @@ def _products_of_rows(design: Design) -> np.ndarray:
     if sp.issparse(X):
         X = X.astype(np.float64, copy=False)
         return np.asarray((X @ X.T).toarray())
-    return gram(X, np.arange(design.m), None, np.ones(design.width), design.threads)
+    return gram(X, None, None, np.ones(design.width), design.threads)
 
 
 def _factorised(A: np.ndarray) -> Inverse:

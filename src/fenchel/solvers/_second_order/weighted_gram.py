@@ -52,7 +52,7 @@ def _dense(design: Design, h: np.ndarray) -> np.ndarray:
     X, used = design.storage, np.flatnonzero(h)
     if 0 < used.size < FEW * design.m:
         X, h = X[used], h[used]
-    return gram(X.T, np.arange(design.width), None, h, design.threads, constant=design.intercept)
+    return gram(X.T, None, None, h, design.threads, constant=design.intercept)
 
 
 @kernel
