@@ -115,7 +115,7 @@ def test_names_of_features_are_forgotten_at_a_new_fit() -> None:
 
 LABELS = st.one_of(
     st.lists(st.integers(-3, 3), min_size=1),
-    st.lists(st.sampled_from([-1.0, 0.0, 1.0, 2.0, 2.5, 1e300]), min_size=1),
+    st.lists(st.sampled_from([-1.0, 0.0, 1.0, 2.0, 2.5, 1e9]), min_size=1),
     st.lists(st.booleans(), min_size=1),
     st.lists(st.sampled_from(["a", "b", "c"]), min_size=1),
 )

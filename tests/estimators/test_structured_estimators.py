@@ -96,6 +96,7 @@ def test_training_scores_are_between_one_half_and_one(name, models):
     assert 0.5 < models[name].score(*CASES[name][1], **more) <= 1.0
 
 
+@pytest.mark.slow
 def test_nothing_is_printed_by_default(capfd):
     fitted("Tagger")
     assert capfd.readouterr() == ("", "")

@@ -88,7 +88,9 @@ class Certificate:
             self._prove(alpha.copy(), problem.lower_bound(alpha, v, self.above, wanted=self.above - self.target))
             if self.is_reached:
                 return
-        bound = problem.estimated_bound(alpha, v, self.objective, wanted)
+        bound = iterate.estimated_bound
+        if math.isnan(bound):
+            bound = problem.estimated_bound(alpha, v, self.objective, wanted)
         if bound > self.bound:
             self.candidate = Unproven(alpha.copy(), v.copy() if is_exact else None, bound)
 

@@ -54,6 +54,8 @@ class Iterate(NamedTuple):
     done: bool = False  #: alpha and v are complete and newly computed, and are to be evaluated now
     mean_loss: float = math.nan  #: over the last pass, each loss just before the step on its row, if the solver computes it
     exact: bool = False  #: z was computed from w at once, not updated step by step
+    objective: float = math.nan  #: P(w) from z, if the solver computes it
+    estimated_bound: float = math.nan  #: the lower bound that alpha gives, up to rounding, if the solver computes it
 
     def copy(self) -> Iterate:
         """A copy of the iterate, without the sums that only the driver uses."""

@@ -13,7 +13,8 @@ extrapolation*, ICML 2018, and Johnson & Guestrin, *Blitz: a principled meta-alg
 The last line is a step of :mod:`fenchel.solvers._coordinate.proximal_newton`. Losses without a ``curvature``, and those with K outputs,
 take steps of :mod:`fenchel.solvers._coordinate.coordinate_descent` on W instead, as does a step whose model gives no descent. An
 unpenalised intercept is at its best at every evaluation. For small problems with a quadratic loss the first point is where coordinate
-descent on the products of all columns ends (:mod:`fenchel.solvers._coordinate.gram_path`), which is nearly always the last as well.
+descent on the products of all columns ends (:mod:`fenchel.solvers._coordinate.gram_path`), which is nearly always the last as well; on tall
+data it is about the minimiser on a sample of the rows (:mod:`fenchel.solvers._second_order.samples`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from fenchel.solvers._coordinate.column_products import ColumnProducts
 from fenchel.solvers._coordinate.coordinate_descent import CoordinateDescent
 from fenchel.solvers._coordinate.gram_path import gram_path, has_gram_path
 from fenchel.solvers._coordinate.proximal_newton import Point, ProximalNewton
+from fenchel.solvers._second_order.samples import minimum_on_sample, samples_tell
 from fenchel.solvers.declaration import elastic_net_strengths, is_quadratic, known_smoothness, solver, sparse_penalty
 
 SMALLEST, LARGEST_FIRST = 10, 100  # columns of the first working set: a tenth of all columns, within these bounds
@@ -49,7 +51,12 @@ def working_set(
 ) -> Iterator[Iterate]:
     """Coordinate descent on working sets with gap-safe screening: smooth losses with L1 or L1L2."""
     accesses = 0
-    if start is None and has_gram_path(problem) and problem.m * problem.n**2 <= MOST_PRODUCTS:
+    if start is None and samples_tell(problem):
+        w, passes = minimum_on_sample(
+            problem, rng, 1.0, lambda sample, enough: working_set.run(sample, start=None, rng=rng, accuracy=enough, screening=screening)
+        )
+        start, accesses = Iterate(w), int(passes * problem.design.nnz)
+    elif start is None and has_gram_path(problem) and problem.m * problem.n**2 <= MOST_PRODUCTS:
         w = gram_path(problem, [elastic_net_strengths(problem.penalised)], INNER_IF_EXACT * accuracy)[0]
         z = problem.predict(w)
         accesses = GRAM_PASSES * problem.design.nnz
@@ -142,7 +149,10 @@ class WorkingSetSearch:
 
     def iterate(self, done: bool) -> Iterate:
         """What the solver yields."""
-        return Iterate(self.w, self.X.accesses / max(1, self.design.nnz), self.X.accesses, self.alpha, self.v, self.z, done=done)
+        passes, bound = self.X.accesses / max(1, self.design.nnz), self.objective - self.gap
+        return Iterate(
+            self.w, passes, self.X.accesses, self.alpha, self.v, self.z, done=done, objective=self.objective, estimated_bound=bound
+        )
 
     # ---- the choice of columns ----
 

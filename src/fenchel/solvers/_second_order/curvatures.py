@@ -8,7 +8,7 @@ import numpy as np
 
 from fenchel.core.compiled import kernel
 
-HALVINGS = 20  # of the distance to the end of the domain of φ*
+HALVINGS = 6  # of the distance to the end of the domain of φ*
 
 
 @kernel
