@@ -27,6 +27,16 @@ from tests.references import penalty as reference_penalty
 from tests.references import scalar_loss
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def general_method():
+    """No short way for small problems: that has tests of its own, and the tests of all solvers take it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MOST_PRODUCTS", 0)
+        yield
+
+
 SCALAR = [fl.Squared(), fl.Logistic(), fl.SmoothHinge(0.5), fl.SquaredHinge(), fl.Huber(0.5)]
 
 
@@ -360,10 +370,10 @@ def test_small_problems_begin_at_the_minimum_of_their_products(intercept, regula
     X, y = redundant_columns(400, 12)
     for values in (X, sp.csr_array(X)):
         problem = fl.Problem(values, y + 3.0, fl.Squared(), regularizer, intercept=intercept, sample_weight=np.linspace(0.0, 2.0, 400))
-        at_once = fl.minimize(problem, "working-set", tol=1e-9)
+        in_rounds = fl.minimize(problem, "working-set", tol=1e-9)
         with monkeypatch.context() as patch:
-            patch.setattr(module, "MOST_PRODUCTS", 0)
-            in_rounds = fl.minimize(problem, "working-set", tol=1e-9)
+            patch.setattr(module, "MOST_PRODUCTS", 8_000_000)
+            at_once = fl.minimize(problem, "working-set", tol=1e-9)
         assert at_once.converged
         assert len(at_once.history) == 1
         assert at_once.objective == pytest.approx(in_rounds.objective, abs=2e-9 * problem.scale)
@@ -374,7 +384,6 @@ def test_small_problems_begin_at_the_minimum_of_their_products(intercept, regula
 def test_a_quadratic_loss_of_the_user_takes_the_path_of_the_squared_loss(shape, intercept, monkeypatch):
     X, y = redundant_columns(*shape)
     calls = []
-    monkeypatch.setattr(module, "MOST_PRODUCTS", 0)
     for name in ("_by_gram", "_by_rows", "_by_columns"):
         plain = getattr(proximal_newton.ProximalNewton, name)
 

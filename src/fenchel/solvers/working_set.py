@@ -12,16 +12,17 @@ extrapolation*, ICML 2018, and Johnson & Guestrin, *Blitz: a principled meta-alg
 
 The last line is a step of :mod:`fenchel.solvers._coordinate.proximal_newton`. Losses without a ``curvature``, and those with K outputs,
 take steps of :mod:`fenchel.solvers._coordinate.coordinate_descent` on W instead, as does a step whose model gives no descent. An
-unpenalised intercept is at its best at every evaluation. For small problems with a quadratic loss the first point is where coordinate
-descent on the products of all columns ends (:mod:`fenchel.solvers._coordinate.gram_path`), which is nearly always the last as well; on tall
-data it is about the minimiser on a sample of the rows (:mod:`fenchel.solvers._second_order.samples`).
+unpenalised intercept is at its best at every evaluation. The first point of small problems is where coordinate descent on the products of
+all columns ends (:mod:`fenchel.solvers._coordinate.gram_path` for quadratic losses, else
+:mod:`fenchel.solvers._coordinate.small_l1_problems`), which is nearly always the last as well; that of tall ones is about the minimiser on
+a sample of the rows (:mod:`fenchel.solvers._second_order.samples`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from fenchel.solvers._coordinate.column_products import ColumnProducts
 from fenchel.solvers._coordinate.coordinate_descent import CoordinateDescent
 from fenchel.solvers._coordinate.gram_path import gram_path, has_gram_path
 from fenchel.solvers._coordinate.proximal_newton import Point, ProximalNewton
+from fenchel.solvers._coordinate.small_l1_problems import has_small_l1_steps, steps_of_small_l1_problem
 from fenchel.solvers._second_order.samples import minimum_on_sample, samples_tell
 from fenchel.solvers.declaration import elastic_net_strengths, is_quadratic, known_smoothness, solver, sparse_penalty
 
@@ -50,20 +52,18 @@ def working_set(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, screening: bool = True
 ) -> Iterator[Iterate]:
     """Coordinate descent on working sets with gap-safe screening: smooth losses with L1 or L1L2."""
-    accesses = 0
-    if start is None and samples_tell(problem):
-        w, passes = minimum_on_sample(
-            problem, rng, 1.0, lambda sample, enough: working_set.run(sample, start=None, rng=rng, accuracy=enough, screening=screening)
-        )
-        start, accesses = Iterate(w), int(passes * problem.design.nnz)
-    elif start is None and has_gram_path(problem) and problem.m * problem.n**2 <= MOST_PRODUCTS:
-        w = gram_path(problem, [elastic_net_strengths(problem.penalised)], INNER_IF_EXACT * accuracy)[0]
-        z = problem.predict(w)
-        accesses = GRAM_PASSES * problem.design.nnz
-        yield Iterate(w, GRAM_PASSES, accesses, *problem.loss_gradient(z), z, done=True, exact=True)
-        # Not the last: rounding in the products of columns of very different scales.
+    read = 0
+    if start is None and (is_small(problem) or samples_tell(problem)):
+        if is_small(problem):
+            w, passes = minimum_of_small_problem(problem, accuracy)
+            z = problem.predict(w)
+            yield Iterate(w, passes, int(passes * problem.design.nnz), *problem.loss_gradient(z), z, done=True, exact=True)
+        else:
+            run = partial(working_set.run, start=None, rng=rng, screening=screening)
+            w, passes = minimum_on_sample(problem, rng, 1.0, lambda sample, enough: run(sample, accuracy=enough))
+        start, read = Iterate(w) if np.isfinite(w).all() else None, int(passes * problem.design.nnz)
     search = WorkingSetSearch(problem, start)
-    search.X.accesses += accesses
+    search.X.accesses += read
     while True:
         search.evaluate()
         if search.gap <= accuracy and search.some_are_dropped:
@@ -75,6 +75,21 @@ def working_set(
         W = search.nearest_columns()
         share = INNER_IF_EXACT if is_quadratic(problem) and len(W) == len(search.columns) else INNER
         search.minimise_on(W, max(share * search.gap, ENOUGH * accuracy))
+
+
+def is_small(problem: Problem) -> bool:
+    """Whether the products of all columns cost less than choosing among columns."""
+    is_narrow = problem.n <= problem.m and problem.m * problem.n**2 <= MOST_PRODUCTS
+    return is_narrow and (has_gram_path(problem) or has_small_l1_steps(problem))
+
+
+def minimum_of_small_problem(problem: Problem, accuracy: float) -> tuple[np.ndarray, float]:
+    """About the minimiser, from the products of all columns, and the passes over the data that it took."""
+    l1, l2 = elastic_net_strengths(problem.penalised)
+    if has_gram_path(problem):
+        return gram_path(problem, [(l1, l2)], INNER_IF_EXACT * accuracy)[0], GRAM_PASSES
+    w, steps = steps_of_small_l1_problem(problem, l1, l2, accuracy)
+    return w, 2.0 * steps + 2.0
 
 
 class WorkingSetSearch:
