@@ -134,3 +134,15 @@ def test_each_solver_goes_on_where_the_one_before_ended():
     assert asked == [("sdca", 0.0), ("sdca", 0.0), ("fista", 2.0), ("fista", 2.0)], "the last stage is not judged"
     assert [iterate.passes for iterate in found] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     assert [iterate.accesses for iterate in found] == [10, 20, 30, 40, 50, 60]
+
+
+def test_newtons_method_waits_for_a_trial_where_second_derivatives_cost_many_passes():
+    X = np.random.default_rng(0).standard_normal((2000, 260))
+    y = np.sign(X[:, 0] + 0.1)
+    wide = fl.Problem(X, y, fl.Logistic(), fl.L2(1e-2))
+    assert named(wide) == ["accelerated-sdca", "newton"]
+    assert named(fl.Problem(X[:, :100], y, fl.Logistic(), fl.L2(1e-2))) == ["newton"]
+    assert named(wide.replace(loss=fl.Squared())) == ["newton"]  # one step
+    result = fl.minimize(wide, tol=1e-6)
+    assert result.converged
+    assert result.solvers[0] == ("accelerated-sdca", 0.0)

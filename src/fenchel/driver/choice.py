@@ -12,6 +12,7 @@ from fenchel.driver.trial import Stage
 from fenchel.problems.problem import Problem
 from fenchel.solvers import solvers
 from fenchel.solvers._second_order.newton_equations import has_small_equations
+from fenchel.solvers._second_order.samples import samples_tell
 from fenchel.solvers._second_order.small_problems import steps_are_compiled
 from fenchel.solvers._second_order.weighted_gram import gram_cost
 from fenchel.solvers.declaration import is_quadratic, is_ridge, sparse_penalty
@@ -24,6 +25,8 @@ WELL_CONDITIONED_IF_OVERLAPPING = 0.1  # the same where rows share most coordina
 FEW_PASSES = 30.0  # passes within which a trial of dual ascent must be going to end
 MANY_PASSES = 200.0  # the same for dual ascent with momentum, at least
 MANY_ROWS = 500  # rows of which all products take about the time of ten passes over dense rows
+FEWEST_PASSES = 8.0  # passes before dual ascent with momentum is judged, in a trial before Newton's method
+NEWTON_STEPS = 8.0  # of Newton's method from the origin, about
 SECOND_ORDER_STEPS = 30.0  # steps of an interior point method, or of Newton's method where it is not the first choice
 NARROW = 0.1  # width of the zone where φ'' is not 0, relative to the spread of the labels: Newton steps overshoot a narrower one
 
@@ -155,11 +158,22 @@ def products_of_rows_are_slow(problem: Problem) -> bool:
     return not problem.vector_valued and MANY_ROWS <= problem.m <= problem.n
 
 
+def passes_of_newton(problem: Problem) -> float:
+    """About how many passes of dual ascent take as long as the second derivatives of Newton's method; 0 where it begins on a sample."""
+    by_columns = not problem.vector_valued and problem.n < problem.m and not is_quadratic(problem)
+    if not by_columns or steps_are_compiled(problem) or samples_tell(problem) or solvers()["accelerated-sdca"].refusal(problem) is not None:
+        return 0.0
+    return NEWTON_STEPS * gram_cost(problem.design) / max(1, problem.design.nnz)
+
+
 def stages_for(problem: Problem, chosen: Stage) -> list[Stage]:
     """The solvers to run one after the other where one was chosen by a rule: it may be preceded by a trial, and followed by another.
 
-    Only under the ridge penalty, where second-order methods are the last resort for dual ascent.
+    Only under the ridge penalty, where second-order methods are the last resort for dual ascent. Where second derivatives cost many
+    passes, Newton's method as well waits for a trial, and begins where that ends.
     """
+    if chosen.solver == "newton" and is_ridge(problem.penalised) and (passes := passes_of_newton(problem)) >= FEW_PASSES:
+        return [Stage("accelerated-sdca", {"variant": "practical"}, most=passes, least=FEWEST_PASSES), chosen]
     tried = chosen.solver in ("interior-point", "accelerated-sdca") or (chosen.solver == "newton" and products_of_rows_are_slow(problem))
     if not tried or not is_ridge(problem.penalised) or (chosen.solver == "interior-point" and steps_are_compiled(problem)):
         return [chosen]

@@ -113,7 +113,7 @@ class RowsObjective(Objective):
         w = self._as_weights(w)
         products = self._largest_prediction(w)
         distance = relative_error(self.design.longest_row) * products + underflow(self.n, products)
-        rise = self._largest_rise(z, distance)
+        rise = self._largest_rise(z, distance) if distance > 0.0 else 0.0  # predictions that are zero are exact
         penalty = self.penalty_error(w)
         size = abs(objective) + penalty / TERM + rise + (self._own_size if is_foreign(self.loss) else 0.0)  # at least the mean loss
         return rise + TERM * size + underflow(self.m, size) + penalty
