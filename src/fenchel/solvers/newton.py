@@ -7,8 +7,9 @@ t costs no product with X, and a step costs one product Xd and one product with 
 loss one step is the solution: this is also the direct method for ridge regression.
 The equations: :mod:`fenchel.solvers._second_order.newton_equations`; solved inexactly where that pays, as in C.-J. Lin, R. Weng
 and S. Keerthi, *Trust region Newton method for large-scale logistic regression*, JMLR 2008. Small dense problems take these steps in one
-compiled call first (:mod:`fenchel.solvers._second_order.small_problems`), and the loop below certifies where they end. On tall data the
-first point is about the minimiser on a sample of the rows (:mod:`fenchel.solvers._second_order.samples`).
+compiled call first (:mod:`fenchel.solvers._second_order.small_problems`), as do problems with few rows in terms of these
+(:mod:`fenchel.solvers._second_order.few_rows`), and the loop below certifies where they end. On tall data the first point is about the
+minimiser on a sample of the rows (:mod:`fenchel.solvers._second_order.samples`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.solvers._second_order.class_equations import ClassEquations
 from fenchel.solvers._second_order.curvatures import model_dual_points, model_dual_vectors, row_curvatures
+from fenchel.solvers._second_order.few_rows import has_few_rows, steps_by_few_rows
 from fenchel.solvers._second_order.newton_equations import newton_equations
 from fenchel.solvers._second_order.samples import minimum_on_sample, samples_tell
 from fenchel.solvers._second_order.small_problems import SHORT, SUFFICIENT, steps_are_compiled, steps_of_small_problem
@@ -51,6 +53,10 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
     if steps_are_compiled(problem):
         w, taken = steps_of_small_problem(problem, w, z, accuracy, most_passes)
         z, exact, passes = problem.predict(w), True, 2 * taken
+    elif start is None and has_few_rows(problem):
+        found = steps_by_few_rows(problem, accuracy, most_passes)
+        if found is not None:
+            w, z, exact, passes = found, problem.predict(found), True, 2.0
     elif start is None and samples_tell(problem):
         w, passes = minimum_on_sample(
             problem, rng, STRONGER, lambda sample, enough: newton.run(sample, start=None, rng=rng, accuracy=enough, most_passes=most_passes)

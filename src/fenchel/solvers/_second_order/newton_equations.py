@@ -77,7 +77,7 @@ class ByRows:
 
     def __init__(self, design: Design, l2: float, free: bool) -> None:
         self.design, self.l2, self.free = design, l2, free
-        self.K = _products_of_rows(design)
+        self.K = products_of_rows(design)
         if design.intercept and not free:
             self.K += design.intercept**2
 
@@ -158,7 +158,7 @@ def conjugate_gradients(product: Inverse, inverse: Inverse, g: np.ndarray, forci
     return d, 1 + steps
 
 
-def _products_of_rows(design: Design) -> np.ndarray:
+def products_of_rows(design: Design) -> np.ndarray:
     """XXᵀ without the constant feature."""
     X = design.storage
     if sp.issparse(X):

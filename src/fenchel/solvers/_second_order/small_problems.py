@@ -27,9 +27,9 @@ SUFFICIENT = 1e-4  # share of t·<∇P, d> by which P must fall
 SHORT = 1e-3  # a shorter step means that φ'' at z is a poor model, and the solver tries the upper bound of φ'' instead
 
 
-def steps_are_compiled(problem: Problem) -> bool:
-    """Whether one compiled call takes less time than steps from Python."""
-    return not problem.vector_valued and problem.m * problem.n**2 <= MOST_PRODUCTS
+def steps_are_compiled(problem: Problem, weights: int | None = None) -> bool:
+    """Whether one compiled call takes less time than steps from Python; for so many weights in place of those of the problem."""
+    return not problem.vector_valued and problem.m * (weights or problem.n) ** 2 <= MOST_PRODUCTS
 
 
 def dense_columns(problem: Problem) -> np.ndarray:
