@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from scipy.linalg import lapack
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_method_params
@@ -25,6 +26,10 @@ from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.ridge import Ridge
 from fenchel.estimators.routing import Routing
 
+FEW_STRENGTHS = 6  # strengths for which as many inverses take less time than eigenvalues: 0.15 of it each on 2,000 x 2,500
+WELL_CONDITIONED = (
+    1e-8  # relative to the mean of the diagonal: smaller strengths are left to eigenvalues, whose rounding they do not amplify
+)
 NOISE = 1e-14  # relative to the largest eigenvalue: smaller eigenvalues are rounding errors
 
 
@@ -166,8 +171,13 @@ def leave_one_out(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray,
     >>> bool(np.isclose(leave_one_out(X, Y, np.ones(3), np.array([0.5]), False)[0, 0, 0], (Y[0] - X[0] @ without)[0]))
     True
     """
-    total = weight.sum()
-    share = weight / total if fit_intercept else np.zeros(len(weight))
+    share = weight / weight.sum() if fit_intercept else np.zeros(len(weight))
+    method = by_factors if len(alphas) <= FEW_STRENGTHS and X.shape[0] < X.shape[1] else by_eigenvalues
+    return method(X.astype(np.float64, copy=False), Y, weight, alphas, share)
+
+
+def by_eigenvalues(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """The same from one eigendecomposition for all strengths; ``share`` are the weights of rows in the mean that the intercept removes."""
     T, values = in_eigenbasis(X, weight, share)
     mean = share @ Y
     projected = T.T @ (weight[:, None] * (Y - mean))
@@ -180,19 +190,47 @@ def leave_one_out(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray,
     return np.array(errors)
 
 
+def by_factors(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """The same for fewer rows than columns, from the inverse of K + αI for each strength, in a fraction of the time of eigenvalues.
+
+    With K = s·XXᵀ·s of centred rows, s the roots of the weights, 1 minus the leverage of row i is α·((K + αI)⁻¹)_ii − share_i.
+    """
+    K, root = products_of_centred_rows(X, share), np.sqrt(weight)
+    weighted = finite(root[:, None] * K * root)
+    if alphas.min() < WELL_CONDITIONED * weighted.diagonal().mean():
+        return by_eigenvalues(X, Y, weight, alphas, share)
+    centred = Y - share @ Y
+    errors = []
+    for alpha in alphas:
+        shifted = weighted.copy()
+        shifted[np.diag_indices_from(shifted)] += alpha
+        factor, info = lapack.dpotrf(shifted.T, lower=0, overwrite_a=1)  # the transpose is in the order that LAPACK overwrites
+        if info != 0:
+            return by_eigenvalues(X, Y, weight, alphas, share)
+        coefficients = lapack.dpotrs(factor, root[:, None] * centred, lower=0)[0]
+        inverse = lapack.dpotri(factor, lower=0, overwrite_c=1)[0]
+        left = np.maximum(alpha * inverse.diagonal() - share, EPSILON)
+        errors.append((centred - K @ (root[:, None] * coefficients)) / left[:, None])
+    return np.array(errors)
+
+
+def products_of_centred_rows(X: Any, share: np.ndarray) -> np.ndarray:
+    """XXᵀ for rows less their mean."""
+    centre = np.asarray(share @ X).ravel()
+    across = np.asarray(X @ centre).ravel()
+    return np.asarray(as_dense(X @ X.T) - across[:, None] - across + centre @ centre)
+
+
 def in_eigenbasis(X: Any, weight: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The centred rows in the eigenbasis of the weighted XᵀX, or XXᵀ if there are fewer rows than columns, and the eigenvalues."""
-    X = X.astype(np.float64, copy=False)
-    centre = np.asarray(share @ X).ravel()
     if X.shape[1] <= X.shape[0]:
+        centre = np.asarray(share @ X).ravel()
         scaled = X.multiply(weight[:, None]).tocsr() if sp.issparse(X) else weight[:, None] * X
         sums = np.asarray(weight @ X).ravel()
         G = as_dense(X.T @ scaled) - np.outer(centre, sums) - np.outer(sums, centre) + weight.sum() * np.outer(centre, centre)
         values, V = np.linalg.eigh(finite(G))
         return as_dense(X @ V) - centre @ V, values.clip(min=0.0)
-    across = np.asarray(X @ centre).ravel()
-    K = as_dense(X @ X.T) - across[:, None] - across + centre @ centre
-    root = np.sqrt(weight)
+    K, root = products_of_centred_rows(X, share), np.sqrt(weight)
     values, U = np.linalg.eigh(finite(root[:, None] * K * root))
     kept = values > NOISE * values[-1]
     return K @ (root[:, None] * U[:, kept]) / np.sqrt(values[kept]), values[kept]
