@@ -43,6 +43,7 @@ INNER = 0.3  # share of the gap that may be left on a working set
 INNER_IF_EXACT = 1e-3  # the same where the model on the working set is the problem itself
 ENOUGH = 0.1  # share of the accuracy wanted that is always enough on a working set
 MOST_PRODUCTS = 8_000_000  # multiplications m·n² for all products of columns, which then cost less than choosing among columns
+COLUMNS_PER_ROW = 2  # most columns for each row where these products are used for a single strength
 GRAM_PASSES = 4  # over X where they are computed: for the gradient, the products, X·w and the certificate
 SWEEPS = 5  # coordinate descent sweeps over a working set between evaluations
 
@@ -79,14 +80,15 @@ def working_set(
 
 def is_small(problem: Problem) -> bool:
     """Whether the products of all columns cost less than choosing among columns."""
-    is_narrow = problem.n <= problem.m and problem.m * problem.n**2 <= MOST_PRODUCTS
-    return is_narrow and (has_gram_path(problem) or has_small_l1_steps(problem))
+    if problem.m * problem.n**2 > MOST_PRODUCTS:
+        return False
+    return has_gram_path(problem, COLUMNS_PER_ROW) or (problem.n <= problem.m and has_small_l1_steps(problem))
 
 
 def minimum_of_small_problem(problem: Problem, accuracy: float) -> tuple[np.ndarray, float]:
     """About the minimiser, from the products of all columns, and the passes over the data that it took."""
     l1, l2 = elastic_net_strengths(problem.penalised)
-    if has_gram_path(problem):
+    if has_gram_path(problem, COLUMNS_PER_ROW):
         return gram_path(problem, [(l1, l2)], INNER_IF_EXACT * accuracy)[0], GRAM_PASSES
     w, steps = steps_of_small_l1_problem(problem, l1, l2, accuracy)
     return w, 2.0 * steps + 2.0

@@ -19,10 +19,14 @@ MOST_STEPS = 200  # Newton steps for one strength
 ROUNDING = 1e-12  # relative to l1: a gradient this much larger may be l1
 
 
-def has_gram_path(problem: Problem) -> bool:
-    """Whether columns are few, no more than rows, and the loss is quadratic. With more columns the Newton steps on G are many and slow."""
+def has_gram_path(problem: Problem, columns_per_row: int = 1) -> bool:
+    """Whether columns are few, at most so many for each row, and the loss is quadratic.
+
+    On a path with more columns than rows the Newton steps on G are many and slow.
+    """
     X = problem.design.storage
-    is_narrow = X.shape[1] <= min(MOST_COLUMNS, X.shape[0]) and not (sp.issparse(X) and X.shape[0] * X.shape[1] > MOST_FILLED_IN)
+    is_narrow = X.shape[1] <= min(MOST_COLUMNS, columns_per_row * X.shape[0])
+    is_narrow = is_narrow and not (sp.issparse(X) and X.shape[0] * X.shape[1] > MOST_FILLED_IN)
     return is_narrow and has_normal_equations(problem)
 
 

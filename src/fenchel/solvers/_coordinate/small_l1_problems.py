@@ -27,6 +27,7 @@ from fenchel.solvers.declaration import second_derivatives
 MOST_STEPS = 50
 MOST_SWEEPS = 500  # of coordinate descent for one step
 SHARE = 0.1  # of the accuracy that the estimated gap may be
+ROUNDING = 1e-12  # relative to l1: a gradient this much larger may be l1
 INEXACT = 0.1  # relative to the violation before: the largest violation of the optimality conditions of the model after a step
 
 
@@ -57,10 +58,12 @@ def proximal_newton_steps(loss, columns, y, r, l1, l2, penalised, w, z, accuracy
         for j in range(n):
             g[j] = dot(columns[j], slopes)
             a, b = (l1, l2) if j < penalised else (0.0, 0.0)
+            if j >= penalised and step == 0:
+                continue  # the intercept of the origin is at its best
             if w[j] != 0.0:
                 violation = max(violation, abs(g[j] + b * w[j] + (a if w[j] > 0.0 else -a)))
             else:
-                violation = max(violation, abs(g[j]) - a)
+                violation = max(violation, abs(g[j]) - (1.0 + ROUNDING) * a)
             size += abs(w[j])
         if violation * max(size, TINY) <= accuracy and (step > 0 or violation <= 0.0):
             return step
