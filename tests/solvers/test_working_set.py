@@ -404,3 +404,20 @@ def test_a_quadratic_loss_of_the_user_takes_the_path_of_the_squared_loss(shape, 
     assert found[1].passes == found[0].passes
     np.testing.assert_allclose(found[1].w, found[0].w, atol=1e-12)
     np.testing.assert_allclose(found[2].w, found[0].w, atol=1e-4)
+
+
+@pytest.mark.parametrize("intercept", [0.0, "free"])
+@pytest.mark.parametrize("loss", [fl.Logistic(), fl.SquaredHinge()], ids=lambda loss: type(loss).__name__)
+def test_steps_by_rows_lead_to_the_same_optimum_for_losses_that_are_not_quadratic(loss, intercept, monkeypatch):
+    X, score = redundant_columns(30, 90)
+    problem = fl.Problem(X, labels_for("binary", score), loss, fl.L1(0.01), intercept=intercept)
+    by_columns = fl.minimize(problem, "working-set", tol=1e-8)
+    calls = []
+    plain = proximal_newton.ProximalNewton._by_rows
+    monkeypatch.setattr(proximal_newton.ProximalNewton, "_by_rows", lambda self, *given: calls.append(1) or plain(self, *given))
+    monkeypatch.setattr(proximal_newton, "FIXED_READS", -1)
+    monkeypatch.setattr(proximal_newton, "READS_PER_PRODUCT", 0)
+    by_rows = fl.minimize(problem, "working-set", tol=1e-8)
+    assert calls
+    assert by_rows.converged
+    assert by_rows.objective == pytest.approx(by_columns.objective, abs=2e-8 * problem.scale)

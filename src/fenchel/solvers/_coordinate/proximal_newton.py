@@ -6,7 +6,7 @@ A quadratic loss equals its model, so that the step is w + d itself. An unpenali
 x̄_j = Σ_i h_i x_ij / Σ_i h_i. The model is minimised in the way that costs least:
 
     by its Gram matrix   dense columns and many more rows than columns: after one product the rows are not needed
-    by its rows          a quadratic loss and few rows: systems as large as the rows
+    by its rows          few rows: systems as large as the rows; for other than quadratic losses if the last step by columns took long
     by its columns       otherwise
 """
 
@@ -28,6 +28,8 @@ from fenchel.solvers.declaration import elastic_net_strengths, is_quadratic
 
 ROWS_PER_COLUMN = 4  # rows for each column of W from which a Gram matrix pays
 FEW_ROWS = 1000  # most rows of the systems that are solved by rows
+# Entries read by columns that take as long as a step by rows: so many, and so many for each multiplication of a system of equations.
+FIXED_READS, READS_PER_PRODUCT = 2_000_000, 5
 MOST_NEWTON = 200  # Newton steps on one model
 GRAM_ACCURACY = 1e-3  # relative to the target: the product costs more than minimising the model to this accuracy, which saves products
 FORCING = 0.3  # share of its first violation of optimality that may be left of a model that is not exact
@@ -70,6 +72,7 @@ class ProximalNewton:
         self.is_quadratic = is_quadratic(problem)
         self.search = LineSearch(problem)
         self.rho, self.h = np.empty(problem.m), np.empty(problem.m)
+        self.read = 0  # entries of columns that the last step by columns read
         if X.values is not None:
             problem.memo.setdefault("products", Products(X.values, self.design.threads))
 
@@ -102,7 +105,8 @@ class ProximalNewton:
         columns, rows = len(model.W), self.problem.m
         if self.X.values is not None and columns * ROWS_PER_COLUMN <= rows and columns <= LARGEST_GRAM:
             return self._by_gram(model, gap, target)
-        if self.is_quadratic and rows < min(columns, FEW_ROWS) and (self.problem.free or not self.design.intercept):
+        by_rows_costs_less = self.is_quadratic or self.read > FIXED_READS + READS_PER_PRODUCT * rows**3
+        if by_rows_costs_less and rows < min(columns, FEW_ROWS) and (self.problem.free or not self.design.intercept):
             return self._by_rows(model, target)
         return self._by_columns(model, target)
 
@@ -141,5 +145,6 @@ class ProximalNewton:
         quadratic = QuadraticModel(self.X.columns, residual, self.l1, self.l2, model.W, curvature, means, total, np.zeros(1), read)
         forcing, sweeps = (0.0, MOST_SWEEPS) if self.is_quadratic else (FORCING, self.search.sweeps)
         minimise_by_columns(quadratic, conjugate_gradients(len(new), self.h), new, target, forcing, sweeps, self.search.trusted)
-        self.X.accesses += int(read[0])
+        self.read = int(read[0])
+        self.X.accesses += self.read
         return new
