@@ -137,7 +137,7 @@ def test_each_solver_goes_on_where_the_one_before_ended():
 
 
 def test_newtons_method_waits_for_a_trial_where_second_derivatives_cost_many_passes():
-    X = np.random.default_rng(0).standard_normal((2000, 260))
+    X = np.random.default_rng(0).standard_normal((4000, 260))
     y = np.sign(X[:, 0] + 0.1)
     wide = fl.Problem(X, y, fl.Logistic(), fl.L2(1e-2))
     assert named(wide) == ["accelerated-sdca", "newton"]

@@ -25,6 +25,7 @@ WELL_CONDITIONED_IF_OVERLAPPING = 0.1  # the same where rows share most coordina
 FEW_PASSES = 30.0  # passes within which a trial of dual ascent must be going to end
 MANY_PASSES = 200.0  # the same for dual ascent with momentum, at least
 MANY_ROWS = 500  # rows of which all products take about the time of ten passes over dense rows
+LARGE = 1_000_000  # fewest entries of an X for a trial before Newton's method: a pass over fewer takes little compared with an evaluation
 FEWEST_PASSES = 8.0  # passes before dual ascent with momentum is judged, in a trial before Newton's method
 NEWTON_STEPS = 8.0  # of Newton's method from the origin, about
 SECOND_ORDER_STEPS = 30.0  # steps of an interior point method, or of Newton's method where it is not the first choice
@@ -160,7 +161,7 @@ def products_of_rows_are_slow(problem: Problem) -> bool:
 
 def passes_of_newton(problem: Problem) -> float:
     """About how many passes of dual ascent take as long as the second derivatives of Newton's method; 0 where it begins on a sample."""
-    by_columns = not problem.vector_valued and problem.n < problem.m and not is_quadratic(problem)
+    by_columns = not problem.vector_valued and problem.n < problem.m and not is_quadratic(problem) and problem.design.nnz >= LARGE
     if not by_columns or steps_are_compiled(problem) or samples_tell(problem) or solvers()["accelerated-sdca"].refusal(problem) is not None:
         return 0.0
     return NEWTON_STEPS * gram_cost(problem.design) / max(1, problem.design.nnz)

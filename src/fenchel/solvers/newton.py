@@ -50,13 +50,13 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
     if start is not None and problem.objective(w, z) > problem.objective_at_zero:
         w, z = problem.starting_point(None)
     passes, steps, first, before, value, exact = 0.0, 0, 0.0, math.inf, math.nan, False
-    if steps_are_compiled(problem):
-        w, taken = steps_of_small_problem(problem, w, z, accuracy, most_passes)
-        z, exact, passes = problem.predict(w), True, 2 * taken
-    elif start is None and has_few_rows(problem):
+    if start is None and has_few_rows(problem):
         found = steps_by_few_rows(problem, accuracy, most_passes)
         if found is not None:
             w, z, exact, passes = found, problem.predict(found), True, 2.0
+    elif steps_are_compiled(problem):
+        w, taken = steps_of_small_problem(problem, w, z, accuracy, most_passes)
+        z, exact, passes = problem.predict(w), True, 2 * taken
     elif start is None and samples_tell(problem):
         w, passes = minimum_on_sample(
             problem, rng, STRONGER, lambda sample, enough: newton.run(sample, start=None, rng=rng, accuracy=enough, most_passes=most_passes)
