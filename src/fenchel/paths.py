@@ -7,7 +7,6 @@ large data in parallel, and evaluated on the held-out rows.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,7 +19,7 @@ from numpy.typing import ArrayLike
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.numeric import EPSILON, TINY
-from fenchel.core.threads import available_threads, one_thread, run_tasks
+from fenchel.core.threads import Stop, available_threads, one_thread, run_tasks
 from fenchel.core.validation import checked_whole, is_number
 from fenchel.driver.advice import warn_not_certified
 from fenchel.driver.minimization import check_limits, find_solver, solve
@@ -29,10 +28,10 @@ from fenchel.plots import path_figure
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Result
 from fenchel.regularizers import L1, L1L2, Box
+from fenchel.regularizers.parameters import elastic_net_strengths
 from fenchel.solvers._coordinate.column_path import column_path, has_column_path
 from fenchel.solvers._coordinate.gram_path import gram_path, has_gram_path
 from fenchel.solvers._coordinate.reduction import Reduction, reducible
-from fenchel.solvers.declaration import elastic_net_strengths
 
 if TYPE_CHECKING:
     import pandas
@@ -170,7 +169,7 @@ def path(
     posed = Posed(X, y, loss, intercept, sample_weight, l1_ratio, positive, strengths, n_strengths, ratio, cv, seed)
     find_solver(posed.problem, solver, {})
     options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "solver": solver}
-    options["callback"] = stop = Stop()
+    options["callback"] = stop = StopCallback()
     found: list[Result] = []
     whole = partial(found.extend, solve_all(posed.problem, posed.grid, posed.penalty, options))
     losses = posed.validated(options, threads, [whole])
@@ -209,7 +208,7 @@ def validate(
     """The validation losses of :func:`path` without its solutions on all rows."""
     check_limits(tol, max_passes, None, seed, threads)
     posed = Posed(X, y, loss, intercept, sample_weight, l1_ratio, positive, strengths, n_strengths, ratio, cv, seed)
-    options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "solver": "auto", "callback": Stop()}
+    options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "solver": "auto", "callback": StopCallback()}
     losses = posed.validated(options, threads, [])
     return Validated(posed.grid, l1_ratio, losses[:, :, 0], options["callback"].is_set())
 
@@ -261,7 +260,7 @@ class Posed:
         return np.array(complete or np.zeros((0, len(self.grid), 2)))
 
 
-class Stop(threading.Event):
+class StopCallback(Stop):
     """A callback that ends a run once it is set."""
 
     def __call__(self, evaluation: Any) -> bool:

@@ -240,7 +240,7 @@ def test_a_loss_with_an_unknown_kind_of_labels_is_refused():
 def test_the_conjugate_around_v_is_that_of_the_farthest_end(regularizer, intercept):
     rng = np.random.default_rng(0)
     problem = fl.Problem(rng.standard_normal((20, 4)), rng.standard_normal(20), fl.Squared(), regularizer, intercept=intercept)
-    assert problem._grows_with_v
+    assert problem.elastic_net is not None
     v, distance = 0.1 * rng.standard_normal(problem.n), rng.uniform(0.0, 0.1, problem.n)
     if problem.free:
         v[-1] = 0.0
@@ -249,7 +249,7 @@ def test_the_conjugate_around_v_is_that_of_the_farthest_end(regularizer, interce
         moved = v.copy()
         moved[:4] += sides * distance[:4]
         assert problem.penalty_conjugate(moved) <= fast
-    vars(problem)["_grows_with_v"] = False
+    vars(problem)["elastic_net"] = None
     assert fast == pytest.approx(problem.penalty_conjugate_around(v, distance), rel=1e-12)
 
 

@@ -49,6 +49,12 @@ def reassociated(method: F) -> F:
     return method
 
 
+def contracted(function: F) -> F:
+    """Mark a function whose products and sums may be rounded once, together, where the processor can do so."""
+    function.jit_options = {"fastmath": {"contract"}}  # type: ignore[attr-defined]
+    return function
+
+
 def compiled(definition: T) -> T:
     """Let a ``NamedTuple``'s methods (or a plain function) run in Python and in compiled kernels alike.
 
@@ -78,7 +84,7 @@ def compiled(definition: T) -> T:
 
 def inlined(function: F) -> F:
     """Like ``compiled`` for a plain function, and inlined into its callers: for functions cheaper than a call."""
-    return numba.njit(**OPTIONS, forceinline=True)(function) if JIT else function
+    return numba.njit(**OPTIONS, forceinline=True, **getattr(function, "jit_options", {}))(function) if JIT else function
 
 
 def maker(cls: Any) -> Callable[..., Any]:
@@ -206,7 +212,7 @@ def kernel(function: F) -> F:
     @functools.cache
     def dispatcher(foreign: tuple[type, ...]) -> Any:
         # One per set of user-defined classes: Numba confuses two classes of the same name (a notebook cell run twice).
-        made = numba.njit(**OPTIONS)(function)
+        made = numba.njit(**OPTIONS, **getattr(function, "jit_options", {}))(function)
         if ours and not foreign and cache_directory() is not None:
             made._cache = DiskCache(function)
         return made

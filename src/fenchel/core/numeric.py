@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from fenchel.core.compiled import compiled, inlined
+from fenchel.core.elementary import exponential, log_one_plus, logarithm
 
 EPSILON = float(np.finfo(float).eps)  # the distance from 1 to the next float
 TINY = 1e-300  # a floor for divisors, which prevents division by zero
@@ -34,25 +35,23 @@ def soft_threshold(x, threshold):
     return math.copysign(max(abs(x) - threshold, 0.0), x)
 
 
-@compiled
+@inlined
 def log1pexp(x):
     """log(1 + eˣ) without overflow."""
-    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+    return max(x, 0.0) + log_one_plus(exponential(-abs(x)))
 
 
-@compiled
+@inlined
 def sigmoid(x):
     """1 / (1 + e⁻ˣ) without overflow."""
-    if x >= 0.0:
-        return 1.0 / (1.0 + math.exp(-x))
-    e = math.exp(x)
-    return e / (1.0 + e)
+    e = exponential(-abs(x))
+    return (1.0 if x >= 0.0 else e) / (1.0 + e)
 
 
-@compiled
+@inlined
 def xlogx(x):
     """x·log x, continued to 0 at 0."""
-    return x * math.log(x) if x > 0.0 else 0.0
+    return x * logarithm(x) if x > 0.0 else 0.0
 
 
 @compiled
@@ -76,7 +75,7 @@ def log_sum_exp(z):
         top = max(top, z[k])
     total = 0.0
     for k in range(z.shape[0]):
-        total += math.exp(z[k] - top)
+        total += exponential(z[k] - top)
     return top + math.log(total)
 
 

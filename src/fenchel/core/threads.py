@@ -126,12 +126,27 @@ def in_parallel(jobs: list[tuple[Any, ...]], threads: int | None = None) -> None
                 future.exception()  # a job that has begun writes to arrays of the caller
 
 
-def run_tasks(tasks: Sequence[Callable[[], T]], threads: int, stop: threading.Event) -> list[T]:
+class Stop:
+    """Tells long tasks to end soon once it is set; unlike ``threading.Event`` nobody waits for it, and making one takes no time."""
+
+    def __init__(self) -> None:
+        self._is_set = False
+
+    def set(self) -> None:
+        """Ask the tasks to end."""
+        self._is_set = True
+
+    def is_set(self) -> bool:
+        """Whether the tasks are to end."""
+        return self._is_set
+
+
+def run_tasks(tasks: Sequence[Callable[[], T]], threads: int, stop: Stop) -> list[T]:
     """The results of long tasks, which must end soon once ``stop`` is set; with one thread the calling thread runs them in turn.
 
     With several threads an interrupt sets ``stop``, and the results are those that the tasks return then; an error in a task also sets it.
 
-    >>> run_tasks([lambda: 1, lambda: 2], 2, threading.Event())
+    >>> run_tasks([lambda: 1, lambda: 2], 2, Stop())
     [1, 2]
     """
     if threads == 1 or len(tasks) <= 1:

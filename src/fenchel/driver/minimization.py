@@ -10,6 +10,7 @@ import numpy as np
 
 from fenchel.core.errors import Argument, InputError, InputTypeError
 from fenchel.core.messages import near
+from fenchel.core.random_numbers import RandomNumbers
 from fenchel.core.threads import one_thread
 from fenchel.core.validation import is_number
 from fenchel.driver.advice import warn_not_certified
@@ -127,7 +128,7 @@ def solve(
     if patience is not None and problem.free and solvers()[solver].refusal(problem) is not None:
         posed = problem.with_intercept(1.0)  # a patient run takes an intercept that the solver penalises for one that is not penalised
     chosen, options = find_solver(posed, solver, options)
-    rng = np.random.default_rng(seed)
+    rng: Any = RandomNumbers(int(seed))
     if patience is not None:
         run: Run = PatientRun(problem, chosen.name, options, tol, callback, patience=patience, watched=watched)
     else:

@@ -24,7 +24,7 @@ import numpy as np
 from fenchel.core.compiled import kernel
 from fenchel.driver.run import Run
 from fenchel.problems.result import Iterate
-from fenchel.solvers.declaration import elastic_net_strengths
+from fenchel.regularizers.parameters import elastic_net_strengths
 
 
 class PatientRun(Run):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fenchel.core.random_numbers import RandomNumbers
 from fenchel.driver.certificate import Certificate
 from fenchel.driver.schedule import Schedule
 from fenchel.driver.start import origin_of
@@ -96,7 +97,7 @@ class Run:
         self,
         iterates: Iterator[Iterate],
         begin: Iterate,
-        rng: np.random.Generator,
+        rng: RandomNumbers,
         max_passes: float,
         time_limit: float | None,
         evaluates_start: bool,
@@ -119,7 +120,7 @@ class Run:
             iterates.close()  # type: ignore[attr-defined]
             raise
 
-    def _finish(self, iterates: Iterator[Iterate], status: str, iterate: Iterate, rng: np.random.Generator) -> Result:
+    def _finish(self, iterates: Iterator[Iterate], status: str, iterate: Iterate, rng: RandomNumbers) -> Result:
         iterates.close()  # type: ignore[attr-defined]  # the solver's memory is not needed for the last evaluation
         self._verify_result()
         return self._result(status, iterate, rng)
@@ -197,12 +198,12 @@ class Run:
             best.withdraw()
         self.history.cap(best.bound)
 
-    def _result(self, status: str, iterate: Iterate, rng: np.random.Generator) -> Result:
+    def _result(self, status: str, iterate: Iterate, rng: RandomNumbers) -> Result:
         best = self.certificate
         if status == "converged" and not best.is_reached:
             status = "stalled"
         coef, intercept = self.problem.split(best.w)
-        state = {**iterate.state, "key": self.key, "rng": rng.bit_generator.state}
+        state = {**iterate.state, "key": self.key, "rng": rng.state}
         return Result(
             w=self.problem.without_offset(best.w),
             alpha=best.alpha,

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from fenchel.core.errors import InputError
+from fenchel.core.random_numbers import RandomNumbers
 from fenchel.problems.result import Iterate, Result
 
 
-def as_start(problem: Any, start: Iterate | Result | np.ndarray | None, key: Any, rng: np.random.Generator) -> Iterate | None:
+def as_start(problem: Any, start: Iterate | Result | np.ndarray | None, key: Any, rng: RandomNumbers) -> Iterate | None:
     """The start as an iterate of this problem, with its predictions; private state goes only to the same solver on the same problem."""
     if start is None:
         return None
@@ -28,7 +29,7 @@ def as_start(problem: Any, start: Iterate | Result | np.ndarray | None, key: Any
         iterate = iterate._replace(alpha=None)
     if iterate.state.get("key") != key:
         return iterate._replace(state={}, regularizer=None)
-    rng.bit_generator.state = iterate.state["rng"]
+    rng.state = iterate.state["rng"]
     return iterate
 
 

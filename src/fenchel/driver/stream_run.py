@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from fenchel.core.random_numbers import RandomNumbers
 from fenchel.driver.run import Run
 from fenchel.problems.result import Iterate, Result
 
@@ -58,7 +59,7 @@ class StreamRun(Run):
     def _verify_result(self) -> None:
         pass
 
-    def _result(self, status: str, iterate: Iterate, rng: np.random.Generator) -> Result:
+    def _result(self, status: str, iterate: Iterate, rng: RandomNumbers) -> Result:
         if status == self.at_the_end:
             iterate = iterate._replace(passes=float(self.problem.passes))
         return super()._result(status, iterate, rng)

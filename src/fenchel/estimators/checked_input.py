@@ -13,6 +13,8 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from fenchel.linalg.storage import are_finite
+
 MATRICES: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": [np.float64, np.float32], "accept_large_sparse": True}
 
 
@@ -44,18 +46,12 @@ def classes_of(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _is_plain(X: Any) -> bool:
     """Whether X is an array of finite floating-point numbers with rows and columns."""
-    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in (np.float64, np.float32) and _is_finite(X)
+    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in (np.float64, np.float32) and are_finite(X)
 
 
 def _is_plain_column(y: Any) -> bool:
     """Whether y is an array of one finite number for each row."""
-    return type(y) is np.ndarray and y.ndim == 1 and (y.dtype.kind in "iub" or (y.dtype in (np.float64, np.float32) and _is_finite(y)))
-
-
-def _is_finite(values: np.ndarray) -> bool:
-    """Whether all values are finite; False also if their sum overflows."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.sum(values)))
+    return type(y) is np.ndarray and y.ndim == 1 and (y.dtype.kind in "iub" or (y.dtype in (np.float64, np.float32) and are_finite(y)))
 
 
 def _has_features(estimator: Any, X: np.ndarray, reset: bool) -> bool:

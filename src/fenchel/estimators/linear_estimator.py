@@ -7,7 +7,6 @@ in one-vs-rest, one per output) share its columns, and run in parallel threads.
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -24,13 +23,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import InputError
-from fenchel.core.threads import available_threads, one_thread, run_tasks
+from fenchel.core.threads import Stop, available_threads, one_thread, run_tasks
 from fenchel.datasets import Encoding
 from fenchel.driver import Evaluation, solve
 from fenchel.driver.choice import choose
 from fenchel.estimators.certified import Certified
 from fenchel.estimators.checked_input import checked_rows
-from fenchel.estimators.repeated_rows import dense_if_smaller, distinct_rows
+from fenchel.estimators.repeated_rows import dense_if_smaller, distinct_rows, rows_with_weight
 from fenchel.linalg.design import threads_for_problems
 from fenchel.problems.problem import FREE, Problem
 from fenchel.problems.result import Result
@@ -190,8 +189,8 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         return Verification(form.factor * objective, form.factor * bound, float(self.gap_), checked.arithmetic)
 
     def _posed(self, X: Any, codes: np.ndarray, weight: np.ndarray, form: Formulation) -> tuple[Problem, list[np.ndarray]]:
-        """The problem of the first target and the labels of every target; rows that are equal are merged if their order matters."""
-        X = dense_if_smaller(X)
+        """The problem of the first target and the labels of every target; equal rows are merged if the solver depends on their order."""
+        X, codes, weight = rows_with_weight(dense_if_smaller(X), codes, weight)
         targets = self._targets(codes)
         problem = self._problem(X, targets[0], form, weight)
         name = self._limits_for(problem)["solver"]
@@ -242,7 +241,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         reached so far."""
         limits = self._limits_for(problem)
         ends = math.inf if limits["time_limit"] is None else time.perf_counter() + limits["time_limit"]
-        stop = threading.Event()
+        stop = Stop()
         threads = self._threads() or available_threads()
         starts = self._starts(len(targets))
         seed = self._seed()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import inspect
 import math
-import threading
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Self
@@ -21,7 +20,7 @@ from sklearn.utils.validation import _check_method_params
 
 from fenchel.core.array_types import MatrixLike, RandomState
 from fenchel.core.errors import InputError
-from fenchel.core.threads import one_thread, run_tasks
+from fenchel.core.threads import Stop, one_thread, run_tasks
 from fenchel.driver import solve
 from fenchel.estimators.checked_input import checked_pair
 from fenchel.estimators.linear_estimator import ClassWeight, CrossValidation, Formulation, with_callbacks
@@ -113,7 +112,7 @@ class LogisticRegressionCV(Routing, LogisticRegression):
         for fold, (train, _) in enumerate(splits):
             if not weight[train].any():
                 raise InputError(f"The training rows of fold {fold} of cv have zero total weight: give other folds, or other weights.")
-        stop = threading.Event()
+        stop = Stop()
         tasks = [partial(self._one_fold, X, codes, weight, train, stop) for train, _ in splits]
         coefs, passes = zip(*run_tasks(tasks, threads_for_problems(X, self._threads()), stop), strict=True)
         self.coefs_paths_ = np.array(coefs)
@@ -131,7 +130,7 @@ class LogisticRegressionCV(Routing, LogisticRegression):
         _, scorer_params = self._routed("score", sample_weight, params)
         return self._get_scorer()(self, X, y, **scorer_params)
 
-    def _one_fold(self, X: Any, codes: np.ndarray, weight: np.ndarray, train: Any, stop: threading.Event) -> tuple[np.ndarray, np.ndarray]:
+    def _one_fold(self, X: Any, codes: np.ndarray, weight: np.ndarray, train: Any, stop: Stop) -> tuple[np.ndarray, np.ndarray]:
         """The weights learnt from the training rows, the intercept last, and the passes, for every l1_ratio and C."""
         model = self._fold_model(X)
         limits = {**self._limits(), "threads": 1, "seed": self._seed(), "callback": lambda evaluation: stop.is_set()}

@@ -17,6 +17,18 @@ MIX = 0x9E3779B97F4A7C15  # an odd number whose bits look random: 2⁶⁴ divide
 MOST_ROWS = 2000  # rows; with more of them sorting would cost more than it saves
 
 
+def rows_with_weight(X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The rows of positive weight, if there are at most ``MOST_ROWS`` rows: the others would still change the steps of some solvers.
+
+    >>> rows_with_weight(np.array([[2.0], [1.0]]), np.array([0, 1]), np.array([1.0, 0.0]))[0].tolist()
+    [[2.0]]
+    """
+    if len(y) > MOST_ROWS or weight.all() or not weight.any():
+        return X, y, weight
+    rows = np.flatnonzero(weight)
+    return X[rows], y[rows], weight[rows]
+
+
 def distinct_rows(X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
     """The same problem with distinct rows in an order independent of the input's, if there are at most ``MOST_ROWS`` rows.
 

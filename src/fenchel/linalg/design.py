@@ -269,7 +269,7 @@ class Design:
         if self._largest is None:
             self._largest = self._largest_of_columns()
         if self._largest.size < self.n:
-            self._largest = np.append(self._largest, abs(self.intercept))
+            self._largest = np.concatenate([self._largest, [abs(self.intercept)]])
         return self._largest
 
     def _largest_of_columns(self) -> np.ndarray:

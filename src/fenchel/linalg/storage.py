@@ -12,6 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fenchel.core.errors import InputError
+from fenchel.linalg.row_kernels import sum_of_zeros
+from fenchel.linalg.views import writable
 
 log = logging.getLogger("fenchel")
 INT32_MAX = 2**31 - 1
@@ -117,11 +119,18 @@ def _check_indices(X: Any) -> None:
         raise InputError(f"X is a damaged {X.format.upper()} matrix: it holds an index outside 0..{width - 1}.")
 
 
+def are_finite(values: np.ndarray) -> bool:
+    """Whether all numbers of an array of float32 or float64 are finite.
+
+    >>> are_finite(np.array([1.0, 1e308, 1e308])), are_finite(np.array([[1.0, np.nan]]))
+    (True, False)
+    """
+    return bool(sum_of_zeros(writable(values.ravel("K"))) == 0.0)
+
+
 def _first_nonfinite(values: np.ndarray) -> tuple[int, ...] | None:
-    # A finite sum proves that every term is finite, without a temporary array; an infinite one may also be an overflow.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
-            return None
+    if are_finite(values):
+        return None
     block = max(1, (1 << 20) // max(1, values[:1].size))
     for first in range(0, len(values), block):
         bad = np.argwhere(~np.isfinite(values[first : first + block]))

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from fenchel.core.compiled import compiled
+from fenchel.core.elementary import exponential
 from fenchel.core.numeric import log1pexp, sigmoid, xlogx
 
 LARGEST = 745.0  # e^−745 is the smallest positive float
@@ -31,8 +32,8 @@ class Logistic(NamedTuple):
         return -y * sigmoid(-y * z)
 
     def curvature(self, z, y):
-        e = math.exp(-abs(z))
-        return e / (1.0 + e) ** 2
+        e = exponential(-abs(y * z))  # y·z, not z: the compiler then sees that the derivative needs the same number
+        return e / ((1.0 + e) * (1.0 + e))
 
     def conjugate(self, u, y):
         a = -u * y
@@ -53,7 +54,8 @@ class Logistic(NamedTuple):
         t = margin
         last = math.inf
         for _ in range(NEWTON_STEPS):
-            a = sigmoid(-t)
+            e = math.exp(-abs(t))
+            a = (e if t >= 0.0 else 1.0) / (1.0 + e)
             slack = t - margin - q * (a - old)
             if slack > 0.0:
                 high = t

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fenchel.core.compiled import compiled
+from fenchel.core.elementary import exponential
 from fenchel.core.numeric import TINY, log_sum_exp, xlogx
 from fenchel.losses.multiclass_hinge import in_simplex
 
@@ -40,7 +41,7 @@ class Softmax(NamedTuple):
             top = max(top, z[k])
         total = 0.0
         for k in range(z.shape[0]):
-            out[k] = math.exp(z[k] - top)
+            out[k] = exponential(z[k] - top)
             total += out[k]
         for k in range(z.shape[0]):
             out[k] /= total

@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from fenchel.core.compiled import is_foreign
 from fenchel.core.errors import Argument, InputError
-from fenchel.core.numeric import EPSILON
+from fenchel.core.numeric import TINY
 from fenchel.core.validation import is_number
 from fenchel.linalg.design import Design
 from fenchel.linalg.weights import read_weights, weights_of
 from fenchel.losses import losses
+from fenchel.problems.elastic_net import largest_entry_around, sum_conjugate, sum_conjugate_around, sum_penalty
 from fenchel.problems.labels import checked_kind
 from fenchel.problems.parts import checked_part, try_loss
-from fenchel.problems.rounding import TERM, relative_error, underflow
+from fenchel.problems.rounding import REPRESENTED, TERM, relative_error, underflow
 from fenchel.problems.row_order import row_order
+from fenchel.problems.scaling import FEASIBLE, best_scaled
 from fenchel.problems.sums import (
     derivative_terms,
     negative_derivatives,
     negative_vector_derivatives,
     prox_terms,
     sum_conjugate_terms,
-    sum_farthest_conjugate_terms,
     sum_terms,
     whole_conjugate,
     whole_gradient,
     whole_value,
 )
 from fenchel.regularizers import regularizers
-from fenchel.regularizers.parameters import ROUNDED
+from fenchel.regularizers.parameters import ROUNDED, elastic_net_strengths
 
-REPRESENTED = 4.0 * EPSILON  # relative error of an entry of v that is scaled and moved to the end of its interval
-FAR = 10.0  # the best c is searched only for gaps within this factor of the wanted gap
 PLANES = 8.0  # the rounding of a mixture of planes, relative to that of one
 PIECE = 1 << 18  # most rows in a chunk: time limits and interrupts are checked between chunks
-FIRST_STEP = 1e-3  # of the search for the best c, relative to the largest c
-SMALL_SCALE = 1e-3  # c below which the penalty at cα is computed anew
-LONGER = 4.0  # ratio of a step of this search to the step before
-REFINEMENTS = 2  # how often the search continues at the top of a parabola
+SMALL_SCALE = 1e-3  # c below which the ridge penalty at cα is computed again, not as c² times that at α
 
 
 class Chunk(NamedTuple):
@@ -78,6 +75,14 @@ class Objective:
         self.intercept = float(intercept)
         self.labels = checked_kind(getattr(loss, "labels", "real"), type(loss).__name__)
 
+    def _changed(self, **changes: Any) -> Self:
+        """The same with other attributes; what is computed once from them is computed again."""
+        cls: Any = type(self)
+        other = object.__new__(cls)
+        kept = {name: value for name, value in vars(self).items() if name not in computed_once(cls)}
+        vars(other).update({**kept, **changes})
+        return other
+
     @property
     def penalised(self) -> Any:
         """The regularizer of the penalised weights."""
@@ -93,6 +98,13 @@ class Objective:
         """The shape of w: (n,), or (n, K) for K classes."""
         return (self.n, self.outputs) if self.vector_valued else (self.n,)
 
+    @cached_property
+    def elastic_net(self) -> tuple[float, float, int] | None:
+        """l1, l2 and the number of penalised weights, which come first, if Ω is l1·‖w‖₁ + l2/2·‖w‖² of these; else None."""
+        if not getattr(self.penalised, "is_elastic_net", False) or (self.free and self.regularizer.intercept_l2 > 0.0):
+            return None
+        return *elastic_net_strengths(self.penalised), self._penalised_entries
+
     def negative_derivatives(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
         """−φ'(z_i, y_i), one row of K numbers each for a multiclass loss."""
         out = np.empty_like(z)
@@ -102,13 +114,15 @@ class Objective:
     def penalty(self, w: np.ndarray) -> float:
         """Ω(w)"""
         flat = np.ascontiguousarray(w).reshape(-1)
+        if self.elastic_net is not None:
+            return float(sum_penalty(flat, *self.elastic_net))
         return float(sum_terms(self.regularizer, flat)[0] if self.regularizer.separable else whole_value(self.regularizer, flat))
 
     def penalty_error(self, w: np.ndarray) -> float:
         """How much larger the exact Ω(w) may be than the computed one."""
         flat = np.ascontiguousarray(w).reshape(-1)
         if self.regularizer.separable:
-            size = float(sum_terms(self.regularizer, flat)[1])
+            size = self.penalty(flat) if self.elastic_net is not None else float(sum_terms(self.regularizer, flat)[1])
             return TERM * size + underflow(flat.size, size)
         # Ω(w) = <w, ∇Ω(w)> − Ω*(∇Ω(w)), in which the product may cancel.
         products = float(np.abs(flat) @ np.abs(self.penalty_gradient(flat))) if flat.any() else 0.0
@@ -133,6 +147,8 @@ class Objective:
 
     def penalty_conjugate(self, v: np.ndarray, objective: float = math.inf) -> float:
         """Ω*(v), or the same maximum over the w whose objective is at most the given one, where Ω*(v) is infinite."""
+        if self.elastic_net is not None:
+            return float(sum_conjugate(v, *self.elastic_net, objective))
         exact = float((sum_conjugate_terms if self.regularizer.separable else whole_conjugate)(self.regularizer, v))
         if not self._is_restricted(exact, objective):
             return exact
@@ -146,10 +162,9 @@ class Objective:
         Ω* is convex, and smallest where w = ∇Ω*(v) is nearest to 0: at the end of each interval that is farthest from there it is largest.
         ``distance`` has one entry for each feature.
         """
-        if self._grows_with_v and self.outputs == 1:
-            above = float(sum_farthest_conjugate_terms(self.regularizer, v, distance, REPRESENTED, self._penalised_entries(v)))
-            if math.isfinite(above):
-                return above + relative_error(v.size) * abs(above)
+        if self.elastic_net is not None:
+            above = float(sum_conjugate_around(v, distance, self.outputs, *self.elastic_net, objective))
+            return above + relative_error(v.size) * above
         end = self.farthest(v, distance)
         above = self.penalty_conjugate(end, objective)
         if not self.regularizer.separable:
@@ -161,43 +176,35 @@ class Objective:
 
         For the ridge penalty it is c² times its value at c = 1, with a distance that is enough for every c down to ``SMALL_SCALE``.
         """
-        whole = math.inf
+        whole = self.penalty_conjugate_around(v, distance + lost / SMALL_SCALE, objective) if self._is_ridge else math.inf
 
         def at(c: float) -> float:
-            nonlocal whole
-            if c >= SMALL_SCALE and self._is_ridge:
-                if math.isinf(whole):
-                    whole = self.penalty_conjugate_around(v, distance + lost / SMALL_SCALE, objective)
-                if math.isfinite(whole):
-                    return c * c * whole
+            if c >= SMALL_SCALE and whole < math.inf:
+                return c * c * whole
             return self.penalty_conjugate_around(c * v, c * distance + lost, objective)
 
         return at
 
-    @cached_property
+    @property
     def _is_ridge(self) -> bool:
         """Whether Ω(w) = l2/2·‖w‖² in the penalised weights."""
-        return bool(getattr(self.penalised, "is_elastic_net", False)) and getattr(self.penalised, "l1", 0.0) == 0.0
+        return self.elastic_net is not None and self.elastic_net[0] == 0.0
 
     def farthest(self, v: np.ndarray, distance: np.ndarray) -> np.ndarray:
         """The v' within the distances of v at which Ω* is largest; ``distance`` has one entry for each feature."""
         reach = np.repeat(distance, self.outputs) + REPRESENTED * np.abs(v)
-        penalised = self._penalised_entries(v)
+        penalised = self._penalised_entries
         rising = getattr(self.penalised, "rising", np.sign)(v[:penalised])
         return v + reach * np.append(np.where(rising < 0.0, -1.0, 1.0), np.zeros(v.size - penalised))
 
     def _cancelled(self, v: np.ndarray) -> float:
         """The size of what cancels in Ω*(v) = <v, w> − Ω(w), where that is more than Ω*(v) itself."""
-        return float(getattr(self.penalised, "cancelled", lambda v: 0.0)(v[: self._penalised_entries(v)]))
+        return float(getattr(self.penalised, "cancelled", lambda v: 0.0)(v[: self._penalised_entries]))
 
-    def _penalised_entries(self, v: np.ndarray) -> int:
-        """How many entries of v, the first ones, belong to penalised weights."""
-        return int(self.regularizer.first) if self.free else int(v.size)
-
-    @cached_property
-    def _grows_with_v(self) -> bool:
-        """Whether Ω* is a sum of terms that grow with |v_j|, and nothing cancels in them."""
-        return bool(self.regularizer.separable) and not hasattr(self.penalised, "rising") and not hasattr(self.penalised, "cancelled")
+    @property
+    def _penalised_entries(self) -> int:
+        """How many weights, the first ones, are penalised."""
+        return int(self.regularizer.first) if self.free else self.n * self.outputs
 
     def _is_restricted(self, conjugate: float, objective: float) -> bool:
         """Whether Ω* is infinite and is to be replaced by a maximum over the w whose objective is at most the given one."""
@@ -250,22 +257,19 @@ class Objective:
         return at_zero if at_zero > 0.0 else at_zero + self.penalty_conjugate(np.zeros(math.prod(self.shape)))
 
     def best_scaled(
-        self, value: Callable[[float], float], v: Callable[[], np.ndarray], objective: float, wanted: float, searches: bool = True
+        self, value: Callable[[float], float], v: np.ndarray, distance: np.ndarray, objective: float, wanted: float, searches: bool = True
     ) -> float:
-        """The best of a concave value(c) = D(cα), 0 ≤ c ≤ 1, with v() = Xᵀ(sα)/m; no search above ``wanted`` or far below it."""
-        best = at_largest = value(1.0)
-        largest = 1.0
+        """The best of value(c) = D(cα), 0 ≤ c ≤ 1, where Xᵀ(sα)/m is within the distances of v; no search above ``wanted`` or far below."""
         if self.penalised.strong_convexity() == 0.0:
-            # Ω* is infinite for larger c, so that the best c is often this one, where the value is not differentiable.
-            largest = min(1.0, (1.0 - 8.0 * EPSILON) * self.regularizer.domain_scale(v().reshape(-1)))
-            at_largest = value(largest) if largest < 1.0 else best
-            best = max(best, at_largest)
-        elif not searches:
-            return best
-        far = math.isfinite(wanted) and objective - best > FAR * (objective - wanted)
-        if far and best < 0.0:
-            best = max(best, value(0.0))  # α = 0, whose bound is 0 for most losses
-        return best if best >= wanted or far else max(best, _largest_below(value, largest, at_largest))
+            return best_scaled(value, min(1.0, FEASIBLE * self.domain_scale(v, distance)), objective, wanted)
+        return best_scaled(value, 1.0, objective, wanted) if searches else value(1.0)
+
+    def domain_scale(self, v: np.ndarray, distance: np.ndarray) -> float:
+        """The largest c for which Ω*(cv') is finite for every v' within the distances of v."""
+        if self.elastic_net is not None:
+            l1, _, penalised = self.elastic_net
+            return l1 / max(float(largest_entry_around(v, distance, self.outputs, penalised)), TINY)
+        return float(self.regularizer.domain_scale(self.farthest(v, distance)))
 
     def centred(self) -> Any:
         """An equivalent problem that rounding harms less, or this one."""
@@ -273,11 +277,11 @@ class Objective:
 
     def without_offset(self, w: np.ndarray) -> np.ndarray:
         """Weights whose intercept is relative to the offset as weights with the intercept itself."""
-        return np.append(w[:-1], w[-1] + self.offset) if self.offset else w
+        return _shifted(w, self.offset) if self.offset else w
 
     def with_offset(self, w: np.ndarray, offset: float = 0.0) -> np.ndarray:
         """Weights whose intercept is relative to any offset, by default none, as weights relative to that of this problem."""
-        return np.append(w[:-1], w[-1] + (offset - self.offset)) if offset != self.offset else w
+        return _shifted(w, offset - self.offset) if offset != self.offset else w
 
     def proven_bound_error(self, bound: float, w: np.ndarray, objective: float) -> float:
         """An estimate of the rounding in a bound from cutting planes, which solvers keep as numbers; ``w`` is the best point.
@@ -324,35 +328,17 @@ class Objective:
         return w
 
 
-def _largest_below(value: Callable[[float], float], largest: float, at_largest: float) -> float:
-    """About the largest value(c) of a concave function, 0 ≤ c ≤ largest: longer and longer steps from there, then tops of parabolas.
-
-    >>> round(_largest_below(lambda c: -((c - 0.7) ** 2), 1.0, -0.09), 12)
-    -0.0
-    """
-    points = [(largest, at_largest)]
-    step = FIRST_STEP * largest
-    while points[-1][0] > 0.0 and (len(points) == 1 or points[-1][1] > points[-2][1]):
-        c = max(0.0, points[-1][0] - step)
-        points.append((c, value(c)))
-        step *= LONGER
-    points = points[-3:]
-    for _ in range(REFINEMENTS):
-        top = _top_of_parabola(*points) if len(points) == 3 else math.nan
-        if not points[-1][0] < top < points[0][0] or any(top == c for c, _ in points):
-            break
-        around = sorted([*points, (top, value(top))], reverse=True)
-        highest = max(range(1, 3), key=lambda k: around[k][1])
-        points = around[highest - 1 : highest + 2]
-    return max(height for _, height in points)
+@functools.cache
+def computed_once(cls: type) -> frozenset[str]:
+    """The names of the cached properties of a class."""
+    return frozenset(name for name in dir(cls) if isinstance(getattr(cls, name, None), cached_property))
 
 
-def _top_of_parabola(*points: tuple[float, float]) -> float:
-    """Where the parabola through three points is highest; NaN if it has no top."""
-    (a, at_a), (b, at_b), (c, at_c) = points
-    left, right = (at_a - at_b) / (a - b), (at_b - at_c) / (b - c)
-    curvature = (left - right) / (a - c)
-    return 0.5 * (a + b) - 0.5 * left / curvature if curvature < 0.0 else math.nan
+def _shifted(w: np.ndarray, offset: float) -> np.ndarray:
+    """The weights with another intercept, which is the last."""
+    shifted = w.copy()
+    shifted[-1] += offset
+    return shifted
 
 
 def row_orders(m: int, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[tuple[np.ndarray, float]]:

@@ -6,11 +6,9 @@ The objective, its dual and the gap between them are in :mod:`fenchel.problems.r
 from __future__ import annotations
 
 import copy
-import functools
 import os
 from collections.abc import Iterator
-from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -133,7 +131,7 @@ class Problem(RowsObjective):
         return bare.replace() if free else bare
 
     def centred(self) -> Problem:
-        """The equivalent problem for labels y − c, with c = ``offset`` near their median, if every y_i − c is exact; else this problem.
+        """The equivalent problem for labels y − c, with c = ``offset`` near their mean, if every y_i − c is exact; else this problem.
 
         A loss of the residual y − z does not change when an unpenalised intercept and all labels do by the same c. With labels near
         10¹², predictions and the dual objective would lose as many digits; y_i − c is exact where y_i and c are within a factor of 2
@@ -144,7 +142,7 @@ class Problem(RowsObjective):
         low, high = float(self.y.min()), float(self.y.max())
         if low <= 0.0 <= high or high > 4.0 * low > 0.0 or low < 4.0 * high < 0.0:  # no c is within a factor of 2 of both
             return self
-        c = float(np.median(self.y))
+        c = float(self.y.mean())
         if not (min(low / c, high / c) >= 0.5 and max(low / c, high / c) <= 2.0):
             return self
         memo = self.memo.setdefault("centred", {})
@@ -163,17 +161,8 @@ class Problem(RowsObjective):
         """The constants that depend on the rows alone, as far as they are computed."""
         return {name: vars(self)[name] for name in ("row_norms", "radius") if name in vars(self)}
 
-    def _changed(self, **changes: Any) -> Problem:
-        other = Problem.__new__(Problem)
-        kept = {name: value for name, value in vars(self).items() if name not in computed_once(Problem)}
-        vars(other).update({**kept, "token": os.urandom(16).hex(), **changes})
-        return other
-
-
-@functools.cache
-def computed_once(cls: type) -> frozenset[str]:
-    """The names of the cached properties of a class, which a changed problem computes again."""
-    return frozenset(name for name in dir(cls) if isinstance(getattr(cls, name, None), cached_property))
+    def _changed(self, **changes: Any) -> Self:
+        return super()._changed(**{"token": os.urandom(16).hex(), **changes})
 
 
 def _is_free(intercept: Any) -> bool:

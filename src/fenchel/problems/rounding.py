@@ -43,4 +43,5 @@ def underflow(terms: int, size: float) -> float:
 
 
 TERM = relative_error(0)  #: the same for a compensated sum, whose error does not grow with its length
+REPRESENTED = 4.0 * EPSILON  #: relative error of an entry of v that is scaled and moved to the end of its interval
 COMPENSATED = 2.5 * EPSILON  #: the same where terms are products r_i α_i x_ij: two roundings of each, those of the sum, and one to spare

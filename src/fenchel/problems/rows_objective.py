@@ -98,6 +98,7 @@ class RowsObjective(Objective):
         """Whether α has the right shape and lies in the domain of φ*."""
         return alpha.shape == self.dual_shape and math.isfinite(self.mean_conjugate(alpha))
 
+    @np.errstate(over="ignore")
     def gap(self, w: np.ndarray, alpha: np.ndarray | None = None) -> float:
         """An upper bound on P(w) − min P: the objective minus the best lower bound that α (or w itself) gives."""
         z = self.predict(w)
@@ -107,10 +108,8 @@ class RowsObjective(Objective):
         alpha = self.negative_derivatives(z, self.y) if alpha is None else alpha
         return gap_between(objective, self.lower_bound(alpha, objective=objective + error, z=source) - error)
 
-    @np.errstate(over="ignore")
     def objective_error(self, w: np.ndarray, z: np.ndarray, objective: float) -> float:
         """How much larger the exact P(w) may be than the objective computed from z = X·w: see :mod:`fenchel.problems.rounding`."""
-        w = self._as_weights(w)
         products = self._largest_prediction(w)
         distance = relative_error(self.design.longest_row) * products + underflow(self.n, products)
         rise = self._largest_rise(z, distance) if distance > 0.0 else 0.0  # predictions that are zero are exact
@@ -148,10 +147,11 @@ class RowsObjective(Objective):
 
     def _largest_prediction(self, w: np.ndarray) -> float:
         """A bound on Σ_j |x_ij w_j| of every row and output: from the largest entries of columns, or from the lengths of rows."""
+        if self.design.knows_largest:
+            products = self.design.largest @ np.abs(w)
+            return float(products.max()) if self.vector_valued else float(products)
         if not w[: self.design.width].any():
             return abs(self.intercept) * float(np.abs(w[-1]).max())
-        if self.design.knows_largest:
-            return float((self.design.largest @ np.abs(w)).max())
         top = float(np.abs(w).max())  # squares of w itself may underflow or overflow
         length = top * math.sqrt(float(np.square(w / top).sum(axis=0).max()))
         return (1.0 + relative_error(self.n)) ** 2 * self.radius * length
@@ -216,7 +216,7 @@ class RowsObjective(Objective):
             return bound - TERM * (abs(losses) + abs(penalty)) if bound > -math.inf else -math.inf
 
         searches = z is None or hasattr(self.loss, "conjugate")
-        return self.best_scaled(value, lambda: self.farthest(v, distance), objective, wanted, searches)
+        return self.best_scaled(value, v, distance, objective, wanted, searches)
 
     def estimated_bound(self, alpha: np.ndarray, v: np.ndarray, objective: float, wanted: float) -> float:
         """The same as ``lower_bound`` without the allowances for rounding, for a v that a solver has updated step by step: an estimate."""
@@ -227,10 +227,10 @@ class RowsObjective(Objective):
         whole = self.penalty_conjugate(v.reshape(-1), objective) if self._is_ridge else math.inf
 
         def value(c: float) -> float:
-            penalty = c * c * whole if math.isfinite(whole) else self.penalty_conjugate(c * v.reshape(-1), objective)
+            penalty = c * c * whole if whole < math.inf else self.penalty_conjugate(c * v.reshape(-1), objective)
             return -self.mean_conjugate(alpha, c) - penalty
 
-        return self.best_scaled(value, lambda: v, objective, wanted)
+        return self.best_scaled(value, v.reshape(-1), np.zeros(self.n), objective, wanted)
 
     def _feasible(self, alpha: np.ndarray) -> tuple[np.ndarray, float]:
         """A dual point that satisfies the constraints up to rounding, or α itself; and the relative change that makes them exact."""
@@ -239,9 +239,11 @@ class RowsObjective(Objective):
             alpha = self.on_simplex(alpha)
             change = SIMPLEX * self.outputs * EPSILON
         if self.free:
-            if not self.is_balanced(alpha):
+            imbalance = intercepts.imbalance(alpha, self.row_weights)
+            if imbalance > intercepts.BALANCED:
                 alpha = self.balanced(alpha)
-            change += math.sqrt(self.outputs) * intercepts.imbalance(alpha, self.row_weights)
+                imbalance = intercepts.imbalance(alpha, self.row_weights)
+            change += math.sqrt(self.outputs) * imbalance
         return alpha, change
 
     def mean_conjugate(self, alpha: np.ndarray, c: float = 1.0, z: np.ndarray | None = None) -> float:

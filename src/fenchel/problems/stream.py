@@ -125,10 +125,7 @@ class Stream(Objective):
 
     def replace(self, *, regularizer: Regularizer) -> Stream:
         """The same stream under another regularizer."""
-        other = copy.copy(self)
-        other.regularizer = regularizer
-        other.__dict__.pop("origin", None)
-        return other
+        return self._changed(regularizer=regularizer)
 
     def sample(self) -> Chunk:
         """A sample of the rows: the first chunk."""

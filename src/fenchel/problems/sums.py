@@ -3,23 +3,44 @@
 A prediction and a dual variable are numbers for a loss of one output and vectors for K outputs; the same loops serve for both, except for
 derivatives, which a loss of K outputs writes to an array. Sums that a certificate rests on are compensated (Neumaier 1974): the
 rounding error of each addition is computed exactly and added at the end, so that the error of the sum does not grow with its length.
-This takes no more time, because the loops wait for the addition before.
+``LANES`` such sums run side by side, each of every ``LANES``-th term: none waits for the addition before, and the compiler uses vector
+instructions.
 """
 
 from __future__ import annotations
 
-from fenchel.core.compiled import kernel
+import numpy as np
+
+from fenchel.core.compiled import compiled, kernel, reassociated
 from fenchel.core.numeric import compensated_add
+
+LANES = 64  # sums of 50,000 logistic losses take 5.6, 4.4, 3.6 and 4.2 ns a row with 16, 32, 64 and 128
+
+
+@compiled
+def add_lanes(totals, losts):
+    """The sum of all lanes."""
+    total, lost = 0.0, 0.0
+    for k in range(totals.shape[0]):
+        total, lost = compensated_add(total, lost, totals[k])
+        lost += losts[k]
+    return total + lost
 
 
 @kernel
 def sum_losses(loss, z, y, row_weights):
-    total = 0.0
-    lost = 0.0
-    for i in range(z.shape[0]):
-        term = row_weights[i] * loss.value(z[i], y[i])
-        total, lost = compensated_add(total, lost, term)
-    return total + lost
+    totals, losts = np.zeros(LANES), np.zeros(LANES)
+    for first in range(0, z.shape[0], LANES):
+        last = first + LANES
+        add_losses(loss, z[first:last], y[first:last], row_weights[first:last], totals, losts)
+    return add_lanes(totals, losts)
+
+
+@compiled
+def add_losses(loss, z, y, row_weights, totals, losts):
+    """Add the terms of at most ``LANES`` rows, one to each lane."""
+    for k in range(z.shape[0]):
+        totals[k], losts[k] = compensated_add(totals[k], losts[k], row_weights[k] * loss.value(z[k], y[k]))
 
 
 @kernel
@@ -39,18 +60,24 @@ def negative_vector_derivatives(loss, z, y, alpha):
 @kernel
 def sum_conjugates(loss, alpha, y, row_weights, c):
     """Σ_i r_i φ*(−cα_i), and the sum of the absolute values."""
-    total = 0.0
-    lost = 0.0
-    size = 0.0
-    for i in range(alpha.shape[0]):
-        if row_weights[i] > 0.0:
-            term = row_weights[i] * loss.conjugate(-c * alpha[i], y[i])
-            total, lost = compensated_add(total, lost, term)
-            size += abs(term)
-    return total + lost, size
+    totals, losts, sizes = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
+    for first in range(0, alpha.shape[0], LANES):
+        last = first + LANES
+        add_conjugates(loss, alpha[first:last], y[first:last], row_weights[first:last], c, totals, losts, sizes)
+    return add_lanes(totals, losts), sizes.sum()
+
+
+@compiled
+def add_conjugates(loss, alpha, y, row_weights, c, totals, losts, sizes):
+    for k in range(alpha.shape[0]):
+        term = loss.conjugate(-c * alpha[k], y[k])
+        term = row_weights[k] * term if row_weights[k] > 0.0 else 0.0
+        totals[k], losts[k] = compensated_add(totals[k], losts[k], term)
+        sizes[k] += abs(term)
 
 
 @kernel
+@reassociated
 def sum_largest_derivatives(loss, z, y, row_weights, distance):
     """Σ_i r_i·max |φ'| over the predictions within the distance of z_i: φ is convex, so that |φ'| is largest at an end"""
     total = 0.0
@@ -62,6 +89,7 @@ def sum_largest_derivatives(loss, z, y, row_weights, distance):
 
 
 @kernel
+@reassociated
 def weighted_sizes(alpha, y, row_weights):
     """Σ_i |r_i α_i| and Σ_i |r_i α_i y_i|"""
     total = 0.0
@@ -76,14 +104,18 @@ def weighted_sizes(alpha, y, row_weights):
 @kernel
 def weighted_sums(alpha, row_weights):
     """Σ_i r_i α_i, and the sum of the absolute values."""
-    total = 0.0
-    lost = 0.0
-    size = 0.0
-    for i in range(alpha.shape[0]):
-        term = row_weights[i] * alpha[i]
-        total, lost = compensated_add(total, lost, term)
-        size += abs(term)
-    return total + lost, size
+    totals, losts, sizes = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
+    for first in range(0, alpha.shape[0], LANES):
+        add_products(alpha[first : first + LANES], row_weights[first : first + LANES], totals, losts, sizes)
+    return add_lanes(totals, losts), sizes.sum()
+
+
+@compiled
+def add_products(alpha, row_weights, totals, losts, sizes):
+    for k in range(alpha.shape[0]):
+        term = row_weights[k] * alpha[k]
+        totals[k], losts[k] = compensated_add(totals[k], losts[k], term)
+        sizes[k] += abs(term)
 
 
 @kernel
@@ -104,16 +136,6 @@ def sum_conjugate_terms(regularizer, v):
     total = 0.0
     for j in range(v.shape[0]):
         total += regularizer.conjugate_term(v[j], j)
-    return total
-
-
-@kernel
-def sum_farthest_conjugate_terms(regularizer, v, reach, relative, penalised):
-    """Σ_j of the terms of Ω* where |v_j| is larger by ``reach[j]`` and its relative error, for the first ``penalised`` entries"""
-    total = 0.0
-    for j in range(v.shape[0]):
-        farther = abs(v[j]) + reach[j] + relative * abs(v[j]) if j < penalised else abs(v[j])
-        total += regularizer.conjugate_term(farther if v[j] >= 0.0 else -farther, j)
     return total
 
 

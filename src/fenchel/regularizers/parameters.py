@@ -16,3 +16,15 @@ def positive(regularizer: Any, field: str, instead: str = "") -> None:
     if not (value > 0.0 and math.isfinite(value)):
         hint = f" ({instead})" if instead and value == 0.0 else ""
         raise InputError(f"{type(regularizer).__name__}({field}={value:g}): the strength must be positive and finite{hint}.")
+
+
+def elastic_net_strengths(regularizer: Any) -> tuple[float, float]:
+    """l1 and l2 of Ω(w) = l1·‖w‖₁ + l2/2·‖w‖², and two zeros for any other Ω.
+
+    >>> from fenchel.regularizers import L2, Box
+    >>> elastic_net_strengths(L2(0.5)), elastic_net_strengths(Box(0.0, 1.0, L2(0.5)))
+    ((0.0, 0.5), (0.0, 0.0))
+    """
+    if not getattr(regularizer, "is_elastic_net", False):
+        return 0.0, 0.0
+    return float(getattr(regularizer, "l1", 0.0)), float(getattr(regularizer, "l2", 0.0))

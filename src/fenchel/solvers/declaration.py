@@ -10,6 +10,7 @@ from typing import Any
 
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
+from fenchel.regularizers.parameters import elastic_net_strengths
 from fenchel.solvers.names import SolverName
 
 Need = Callable[[Problem], str | None]  # None if the problem has the property, else what is missing, as the end of a sentence
@@ -178,18 +179,6 @@ def lasso(problem: Problem) -> str | None:
 def separable(problem: Problem) -> str | None:
     """A regularizer that is a sum over weights."""
     return None if problem.regularizer.separable else f"a regularizer that is a sum over weights, and {_name(problem.regularizer)} is not"
-
-
-def elastic_net_strengths(regularizer: Any) -> tuple[float, float]:
-    """l1 and l2 of Ω(w) = l1·‖w‖₁ + l2/2·‖w‖², and two zeros for any other Ω.
-
-    >>> from fenchel.regularizers import L2, Box
-    >>> elastic_net_strengths(L2(0.5)), elastic_net_strengths(Box(0.0, 1.0, L2(0.5)))
-    ((0.0, 0.5), (0.0, 0.0))
-    """
-    if not getattr(regularizer, "is_elastic_net", False):
-        return 0.0, 0.0
-    return float(getattr(regularizer, "l1", 0.0)), float(getattr(regularizer, "l2", 0.0))
 
 
 def is_ridge(regularizer: Any) -> bool:

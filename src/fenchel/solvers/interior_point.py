@@ -37,10 +37,10 @@ def piecewise_linear(problem: Problem) -> str | None:
 class BoxTerm:
     """One term a·(t − z), l ≤ a ≤ u, of the loss: the dual variable and the multipliers of its two bounds."""
 
-    def __init__(self, t: np.ndarray, low: np.ndarray, high: np.ndarray, z: np.ndarray) -> None:
+    def __init__(self, t: np.ndarray, low: np.ndarray, high: np.ndarray, z: np.ndarray, row_weights: np.ndarray) -> None:
         self.t, self.low, self.high = t, low, high
         r = t - z
-        size = float(np.abs(r).mean()) + 1e-3 * float(np.abs(t).max()) + 1e-300
+        size = float(row_weights @ np.abs(r)) + 1e-3 * float(np.abs(t).max()) + 1e-300
         self.alpha = 0.5 * (low + high)
         self.pi, self.rho = size + np.maximum(-r, 0.0), size + np.maximum(r, 0.0)
 
@@ -80,14 +80,14 @@ def longest(value: np.ndarray, change: np.ndarray) -> float:
     return float((value[falling] / -change[falling]).min(initial=np.inf))
 
 
-@solver("interior-point", needs=(piecewise_linear, ridge_throughout), limited=True, by_rows=True)
+@solver("interior-point", needs=(piecewise_linear, ridge_throughout), limited=True)
 def interior_point(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, most_passes: float
 ) -> Iterator[Iterate]:
     """A primal-dual interior point method: piecewise linear losses and the ridge penalty, where rows or columns are few."""
     # A start is not used: interior point methods are slow from points near the bounds.
     w, z = problem.starting_point(None)
-    terms = [BoxTerm(t, low, high, z) for t, low, high in problem.loss.boxes(problem.y)]
+    terms = [BoxTerm(t, low, high, z, problem.row_weights) for t, low, high in problem.loss.boxes(problem.y)]
     passes, shrink, equations = 0, SHRINK, None
     small = steps_are_compiled(problem)
     if small:

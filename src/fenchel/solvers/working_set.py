@@ -29,13 +29,14 @@ import numpy as np
 from fenchel.core.numeric import TINY
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
+from fenchel.regularizers.parameters import elastic_net_strengths
 from fenchel.solvers._coordinate.column_products import ColumnProducts
 from fenchel.solvers._coordinate.coordinate_descent import CoordinateDescent
 from fenchel.solvers._coordinate.gram_path import gram_path, has_gram_path
 from fenchel.solvers._coordinate.proximal_newton import Point, ProximalNewton
 from fenchel.solvers._coordinate.small_l1_problems import has_small_l1_steps, steps_of_small_l1_problem
 from fenchel.solvers._second_order.samples import minimum_on_sample, samples_tell
-from fenchel.solvers.declaration import elastic_net_strengths, is_quadratic, known_smoothness, solver, sparse_penalty
+from fenchel.solvers.declaration import is_quadratic, known_smoothness, solver, sparse_penalty
 
 SMALLEST, LARGEST_FIRST = 10, 100  # columns of the first working set: a tenth of all columns, within these bounds
 GROWTH = 2  # size of the next working sets, times the support; 3 was no faster on 108 dense and text problems
@@ -48,7 +49,7 @@ GRAM_PASSES = 4  # over X where they are computed: for the gradient, the product
 SWEEPS = 5  # coordinate descent sweeps over a working set between evaluations
 
 
-@solver("working-set", needs=(known_smoothness, sparse_penalty), evaluates_start=True, by_rows=True)
+@solver("working-set", needs=(known_smoothness, sparse_penalty), evaluates_start=True)
 def working_set(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, screening: bool = True
 ) -> Iterator[Iterate]:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fenchel.core.compiled import compiled
+from fenchel.core.elementary import exponential
 from fenchel.core.errors import Argument, InputError
 from fenchel.linalg.design import Design
 from fenchel.linalg.weights import plain
@@ -65,7 +66,7 @@ class MulticlassExamples(NamedTuple):
         truth, top = d[self.label[i]], d.max()
         total = 0.0
         for k in range(d.shape[0]):
-            d[k] = math.exp(d[k] - top)
+            d[k] = exponential(d[k] - top)
             total += d[k]
         d /= total
         d[self.label[i]] -= 1.0

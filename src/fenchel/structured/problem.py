@@ -13,7 +13,6 @@ Both are convex and non-negative, and the model's decoder computes their values 
 
 from __future__ import annotations
 
-import copy
 import math
 import os
 from collections.abc import Iterator
@@ -155,8 +154,7 @@ class Problem(Objective):
         def value(c: float) -> float:
             return c * b - TERM * abs(b) - self.penalty_conjugate_around(-c * a, c * error, objective)
 
-        farthest = lambda: -a - np.copysign(error, a)  # noqa: E731
-        return max(self.best_scaled(value, farthest, objective, wanted), -self.penalty_conjugate(np.zeros(self.n)))
+        return max(self.best_scaled(value, -a, error, objective, wanted), -self.penalty_conjugate(np.zeros(self.n)))
 
     def objective_error(self, w: np.ndarray, z: LossAtPoint | None, objective: float) -> float:
         """An estimate of how much larger the exact P(w) may be than the computed one: a score is a sum over the features of a structure."""
@@ -223,11 +221,3 @@ class Problem(Objective):
     def with_threads(self, threads: int | None) -> Problem:
         """The same problem with another number of decoding threads."""
         return self if threads is None or threads == self.threads else self._changed(threads=int(threads))
-
-    def _changed(self, **changes: Any) -> Problem:
-        other = copy.copy(self)
-        known = {name for name in vars(self) if isinstance(getattr(Problem, name, None), cached_property)}
-        for name in known:
-            delattr(other, name)
-        vars(other).update(changes)
-        return other

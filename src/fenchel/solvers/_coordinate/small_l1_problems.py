@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fenchel.core.compiled import compiled, kernel
+from fenchel.core.compiled import compiled, kernel, reassociated
 from fenchel.core.numeric import TINY, soft_threshold
 from fenchel.problems.problem import Problem
 from fenchel.solvers._second_order.small_problems import (
@@ -118,6 +118,7 @@ def minimise_model(H, l1, l2, penalised, w, g, target):
 
 
 @compiled
+@reassociated
 def mean_loss(loss, z, Ad, t, y, r):
     total = 0.0
     for i in range(z.shape[0]):

@@ -21,9 +21,12 @@ def row_curvatures(loss, z, y, row_weights, h):
 @kernel
 def model_dual_points(loss, z, y, Xd, alpha):
     """α_i = −(φ'(z_i) + φ''(z_i)·<x_i, d>), or the end of the domain of φ* between that and −φ' at z_i + <x_i, d>"""
-    for i in range(z.shape[0]):
+    conjugates = np.empty(z.shape[0])
+    for i in range(z.shape[0]):  # two loops, because the compiler vectorises the one without branches
         alpha[i] = -(loss.derivative(z[i], y[i]) + loss.curvature(z[i], y[i]) * Xd[i])
-        if not math.isfinite(loss.conjugate(-alpha[i], y[i])):
+        conjugates[i] = loss.conjugate(-alpha[i], y[i])
+    for i in range(z.shape[0]):
+        if not math.isfinite(conjugates[i]):
             outside = alpha[i]
             alpha[i] = -loss.derivative(z[i] + Xd[i], y[i])
             for _ in range(HALVINGS):

@@ -119,6 +119,7 @@ def dot(a, b):
 
 
 @compiled
+@reassociated
 def objective(loss, z, Ad, t, y, r, l2, penalised, w, d):
     """P(w + t·d)"""
     total = 0.0

@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 from fenchel.core.compiled import compiled, reassociated
+from fenchel.core.elementary import exponential
 from fenchel.core.numeric import log_sum_exp
-from fenchel.structured.chain.exponentials import exponentiate
 
 WIDEST = 200.0  # the range max T − min T up to which products neither overflow nor underflow
 
@@ -96,8 +96,7 @@ def exponentials(S, T, top, out):
         most = largest_of(row) if t < L else top
         total += most if t < L else 0.0
         for k in range(width):
-            out[t, k] = row[k] - most
-    exponentiate(out.reshape(-1))
+            out[t, k] = exponential(row[k] - most)
     return total
 
 
