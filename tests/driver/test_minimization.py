@@ -93,13 +93,13 @@ def test_an_interrupt_inside_the_solver_keeps_the_certificate_exact(problem, mon
 
     whole, calls = module.sdca_pass, []
 
-    def broken(rows, y, row_weights, loss, outputs, w, alpha, q, order, progressive):
+    def broken(rows, y, row_weights, loss, outputs, w, alpha, q, order, progressive, seed):
         calls.append(1)
         if len(calls) == 4:
-            whole(rows, y, row_weights, loss, outputs, w, alpha, q, order[: len(order) // 2], progressive)
+            whole(rows, y, row_weights, loss, outputs, w, alpha, q, order[: len(order) // 2], progressive, seed)
             w.v[:] += 1.0
             raise KeyboardInterrupt
-        return whole(rows, y, row_weights, loss, outputs, w, alpha, q, order, progressive)
+        return whole(rows, y, row_weights, loss, outputs, w, alpha, q, order, progressive, seed)
 
     monkeypatch.setattr(module, "sdca_pass", broken)
     result = fl.minimize(problem, "sdca", tol=0.0)

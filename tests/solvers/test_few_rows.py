@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import fenchel as fl
-from fenchel.solvers import newton as module
-from fenchel.solvers._second_order.few_rows import has_few_rows, steps_by_few_rows
+from fenchel.solvers import interior_point, newton
+from fenchel.solvers._second_order.few_rows import has_few_rows, in_terms_of_rows
 from tests.data import labels_for
 
 
@@ -21,13 +21,14 @@ def wide(loss, intercept, convert=np.asarray):
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array, sp.csc_array], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("intercept", [0.0, 2.0, "free"])
-@pytest.mark.parametrize("loss", [fl.Logistic(), fl.SquaredHinge(), fl.Squared()], ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("loss", [fl.Logistic(), fl.SquaredHinge(), fl.Squared(), fl.Hinge()], ids=lambda loss: type(loss).__name__)
 def test_the_first_point_is_the_minimiser(loss, intercept, convert, monkeypatch):
     problem = wide(loss, intercept, convert)
     assert has_few_rows(problem)
-    found = fl.minimize(problem, "newton", tol=1e-9)
+    name, module = ("interior-point", interior_point) if isinstance(loss, fl.Hinge) else ("newton", newton)
+    found = fl.minimize(problem, name, tol=1e-9)
     monkeypatch.setattr(module, "has_few_rows", lambda problem: False)
-    general = fl.minimize(problem, "newton", tol=1e-9)
+    general = fl.minimize(problem, name, tol=1e-9)
     assert found.converged
     assert fl.verify(problem, found).holds
     assert len(found.history) == 1
@@ -46,7 +47,7 @@ def test_equal_rows_and_rows_of_zeros_are_solved():
 def test_products_that_vanish_or_overflow_leave_the_steps_to_newtons_method(scale):
     problem = fl.Problem(np.full((3, 20), scale), np.array([1.0, -1.0, 1.0]), fl.Logistic(), fl.L2(0.1))
     with np.errstate(all="ignore"):
-        assert steps_by_few_rows(problem, 1e-6, 100.0) is None
+        assert in_terms_of_rows(problem) is None
 
 
 def test_other_shapes_are_refused():

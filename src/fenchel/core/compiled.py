@@ -235,6 +235,18 @@ def kernel(function: F) -> F:
     return call  # type: ignore[return-value]
 
 
+def inside(loop: F) -> F:
+    """A kernel as a function that other kernels may call.
+
+    >>> @kernel
+    ... def doubled(x):
+    ...     return 2.0 * x
+    >>> inside(doubled)(1.5)
+    3.0
+    """
+    return compiled(getattr(loop, "__wrapped__", loop))
+
+
 def _foreign_classes(values: tuple[Any, ...]) -> tuple[type, ...]:
     """The classes of the values and of their nested fields that are defined outside the package."""
     found: tuple[type, ...] = ()

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.core.errors import InputError
+from fenchel.driver import costs
 from fenchel.driver.trial import Stage
 from fenchel.problems.problem import Problem
 from fenchel.solvers import solvers
+from fenchel.solvers._second_order.few_rows import has_few_rows
 from fenchel.solvers._second_order.newton_equations import has_small_equations
 from fenchel.solvers._second_order.samples import samples_tell
 from fenchel.solvers._second_order.small_problems import steps_are_compiled
-from fenchel.solvers._second_order.weighted_gram import gram_cost
 from fenchel.solvers.declaration import is_quadratic, is_ridge, sparse_penalty
 
 SMALL = 100_000  # most entries of an X that counts as small
@@ -23,12 +24,9 @@ MOST_PARTS = 100_000_000  # most parts of outputs that block Frank–Wolfe keeps
 WELL_CONDITIONED = 2.0  # largest R²/(λγm) for plain SDCA
 WELL_CONDITIONED_IF_OVERLAPPING = 0.1  # the same where rows share most coordinates
 FEW_PASSES = 30.0  # passes within which a trial of dual ascent must be going to end
-MANY_PASSES = 200.0  # the same for dual ascent with momentum, at least
-MANY_ROWS = 500  # rows of which all products take about the time of ten passes over dense rows
-LARGE = 1_000_000  # fewest entries of an X for a trial before Newton's method: a pass over fewer takes little compared with an evaluation
-FEWEST_PASSES = 8.0  # passes before dual ascent with momentum is judged, in a trial before Newton's method
-NEWTON_STEPS = 8.0  # of Newton's method from the origin, about
-SECOND_ORDER_STEPS = 30.0  # steps of an interior point method, or of Newton's method where it is not the first choice
+FEWEST_PASSES = 8.0  # passes before dual ascent with momentum is judged, at least
+JUDGED = 0.25  # the same relative to the passes that take as long as the next solver: where it is given up, this share of time is lost
+NEWTON_PASSES = 100.0  # passes after which Newton's method is slow, where the second derivative jumps: it rarely makes half of them
 NARROW = 0.1  # width of the zone where φ'' is not 0, relative to the spread of the labels: Newton steps overshoot a narrower one
 
 
@@ -54,9 +52,9 @@ def is_small(problem: Problem) -> bool:
     return problem.design.nnz <= SMALL
 
 
-def rows_are_few(problem: Problem) -> bool:
-    """Fewer rows than weights, all penalised, under a non-smooth loss: plain dual ascent converges in few passes."""
-    return not problem.free and problem.m <= problem.n and hasattr(problem.loss, "smoothness") and math.isinf(problem.loss.smoothness())
+def is_non_smooth(problem: Problem) -> bool:
+    """A loss with points where it is not differentiable."""
+    return hasattr(problem.loss, "smoothness") and math.isinf(problem.loss.smoothness())
 
 
 def has_steady_curvature(problem: Problem) -> bool:
@@ -72,9 +70,9 @@ def has_steady_curvature(problem: Problem) -> bool:
     return bool(loss.lipschitz() >= NARROW * spread * loss.smoothness())
 
 
-def small_and_factorisable(problem: Problem) -> bool:
-    """Few enough entries that the Cholesky factorisations of an interior point method cost little."""
-    return is_small(problem) and has_small_equations(problem.design)
+def steps_take_no_time(problem: Problem) -> bool:
+    """So few rows or columns that all steps of an interior point method are taken in one compiled call."""
+    return steps_are_compiled(problem) or has_few_rows(problem)
 
 
 def factorisable(problem: Problem) -> bool:
@@ -98,9 +96,14 @@ RULES = (
     ),
     Rule("newton", {}, is_quadratic, "least squares: conjugate gradients need a few dozen products, whatever the strength"),
     Rule("lbfgs", {}, is_small, "small and smooth: quasi-Newton steps cost little, and badly scaled columns do not slow them down"),
-    Rule("interior-point", {}, small_and_factorisable, "small and piecewise linear: about thirty steps whatever the strength"),
+    Rule("interior-point", {}, steps_take_no_time, "small and piecewise linear: about ten steps whatever the strength"),
+    Rule(
+        "accelerated-sdca",
+        {"variant": "practical"},
+        is_non_smooth,
+        "not smooth: dual ascent on the rows that move, around a point that moves as far as it can follow",
+    ),
     Rule("sdca", {}, well_conditioned, "strong regularization: plain dual ascent converges in a few passes"),
-    Rule("sdca", {}, rows_are_few, "fewer rows than weights: the dual is the smaller problem"),
     Rule("accelerated-sdca", {"variant": "practical"}, lambda problem: True, "weak regularization: dual ascent with momentum"),
     Rule("sdca", {}, lambda problem: True, "a non-separable regularizer: dual ascent keeps the sum that couples the weights up to date"),
     Rule("fista", {}, lambda problem: True, "a loss known by its value and derivative alone"),
@@ -154,36 +157,42 @@ def choose(problem: Any) -> tuple[str, dict[str, Any]]:
     raise InputError(f"No solver takes {loss} with {regularizer}: {nearest.name} comes nearest, but needs {nearest.refusal(problem)}.")
 
 
-def products_of_rows_are_slow(problem: Problem) -> bool:
-    """Whether Newton's method would compute so many products of rows that several passes of dual ascent take less time."""
-    return not problem.vector_valued and MANY_ROWS <= problem.m <= problem.n
+def can_be_slow(problem: Problem) -> bool:
+    """Whether Newton's method may take very many steps, because the second derivative jumps, and an interior point method can follow."""
+    return hasattr(problem.loss, "boxes") and not is_quadratic(problem) and has_small_equations(problem.design)
 
 
-def passes_of_newton(problem: Problem) -> float:
-    """About how many passes of dual ascent take as long as the second derivatives of Newton's method; 0 where it begins on a sample."""
-    by_columns = not problem.vector_valued and problem.n < problem.m and not is_quadratic(problem) and problem.design.nnz >= LARGE
-    if not by_columns or steps_are_compiled(problem) or samples_tell(problem) or solvers()["accelerated-sdca"].refusal(problem) is not None:
-        return 0.0
-    return NEWTON_STEPS * gram_cost(problem.design) / max(1, problem.design.nnz)
+def before(passes: float) -> Stage:
+    """Dual ascent with momentum before a solver that takes as long as so many of its passes; it is judged after a quarter of them."""
+    return Stage("accelerated-sdca", {"variant": "practical"}, max(passes, FEW_PASSES), max(JUDGED * passes, FEWEST_PASSES))
 
 
 def stages_for(problem: Problem, chosen: Stage) -> list[Stage]:
     """The solvers to run one after the other where one was chosen by a rule: it may be preceded by a trial, and followed by another.
 
-    Only under the ridge penalty, where second-order methods are the last resort for dual ascent. Where second derivatives cost many
-    passes, Newton's method as well waits for a trial, and begins where that ends.
+    Only under the ridge penalty. Dual ascent is tried before a second-order method that takes longer than a few of its passes, and given up
+    when that would take less time than it still needs. Newton's method is followed by an interior point method where the second derivative
+    jumps; it is not judged by the course of its gap, which falls in its last steps only.
     """
-    if chosen.solver == "newton" and is_ridge(problem.penalised) and (passes := passes_of_newton(problem)) >= FEW_PASSES:
-        return [Stage("accelerated-sdca", {"variant": "practical"}, most=passes, least=FEWEST_PASSES), chosen]
-    tried = chosen.solver in ("interior-point", "accelerated-sdca") or (chosen.solver == "newton" and products_of_rows_are_slow(problem))
-    if not tried or not is_ridge(problem.penalised) or (chosen.solver == "interior-point" and steps_are_compiled(problem)):
-        return [chosen]
     known = solvers()
-    trial = [Stage("sdca", {}, FEW_PASSES)] if known["sdca"].refusal(problem) is None else []
+    if not is_ridge(problem.penalised) or problem.vector_valued:
+        return [chosen]
+    trial = [Stage("sdca", {}, FEW_PASSES)] if known["sdca"].refusal(problem) is None and not is_non_smooth(problem) else []
+    if chosen.solver == "newton":
+        last = [chosen]
+        if can_be_slow(problem):
+            last = [chosen._replace(most=NEWTON_PASSES, least=NEWTON_PASSES), Stage("interior-point", {})]
+        passes = costs.newton(problem) / costs.dual_pass(problem)
+        no_trial = is_quadratic(problem) or steps_take_no_time(problem) or samples_tell(problem)
+        if no_trial or passes < FEW_PASSES or known["accelerated-sdca"].refusal(problem) is not None:
+            return last
+        return [before(passes), *last]
     if chosen.solver != "accelerated-sdca" or not has_small_equations(problem.design):
+        return [*trial, chosen] if chosen.solver == "accelerated-sdca" else [chosen]
+    if known["interior-point"].refusal(problem) is None:
+        cost, last = costs.interior_point(problem), [Stage("interior-point", {})]
+    elif known["newton"].refusal(problem) is None:
+        cost, last = costs.newton(problem), [Stage("newton", {})]
+    else:
         return [*trial, chosen]
-    last = next((name for name in ("interior-point", "newton") if known[name].refusal(problem) is None), None)
-    if last is None:
-        return [*trial, chosen]
-    cost = SECOND_ORDER_STEPS * max(1.0, gram_cost(problem.design) / problem.design.nnz)  # of the last resort, in passes
-    return [*trial, chosen._replace(most=max(MANY_PASSES, cost), least=FEW_PASSES), Stage(last, {})]
+    return [*trial, before(cost / costs.dual_pass(problem)), *last]

@@ -148,7 +148,7 @@ def solve(
         iterates, evaluates_start = begun(stages[0], begin), chosen.evaluates_start
     else:
         goes_on = lambda stage, before: is_promising(run.history, run.target, stage, before)  # noqa: E731
-        iterates, evaluates_start = in_stages(stages, begun, goes_on), False
+        iterates, evaluates_start = in_stages(stages, begun, goes_on), solvers()[stages[0].solver].evaluates_start
     with progress_bar(chosen.name, progress, max_passes) as run.show:
         return run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, evaluates_start)
 

@@ -110,7 +110,8 @@ class Run:
             limits = Limits(max_passes, time_limit, self.began)
             self._follow(begin)
             limit = limits.reached(0.0)
-            status = limit if evaluates_start and limit is None else self.evaluate(begin) or limit
+            is_known = evaluates_start and limit is None and self.certificate.objective > self.target
+            status = None if is_known else self.evaluate(begin) or limit
             while status is None:
                 iterate, status = self._advance(iterates, iterate, limits)
             return self._finish(iterates, status, iterate, rng)

@@ -35,7 +35,7 @@ from fenchel.problems.result import Result
 from fenchel.solvers._second_order.newton_equations import has_small_equations
 from fenchel.solvers._second_order.small_problems import steps_are_compiled
 from fenchel.solvers.declaration import is_quadratic, is_ridge, second_derivatives, smooth_loss
-from fenchel.solvers.interior_point import piecewise_linear
+from fenchel.solvers.interior_point import maximum_over_boxes
 
 ONLINE = "online"
 # The solver whose passes ``fit`` makes. On a9a, letter, rcv1, usps and digits with the hinge its objective after the same number of passes
@@ -54,7 +54,7 @@ def has_cheap_minimum(problem: Problem) -> bool:
     """Whether a second-order method proves its minimum in the time of the passes that an online method makes."""
     if second_derivatives(problem) is None and smooth_loss(problem) is None:
         return steps_are_compiled(problem)
-    return piecewise_linear(problem) is None and problem.m * problem.n**2 <= MOST_PRODUCTS
+    return maximum_over_boxes(problem) is None and problem.m * problem.n**2 <= MOST_PRODUCTS
 
 
 def regression_losses(epsilon: float) -> dict[str, tuple[Any, float]]:

@@ -27,6 +27,10 @@ class Absolute(NamedTuple):
     def of_residual(self):
         return True
 
+    @property
+    def box_curvature(self):
+        return 0.0
+
     def value(self, z, y):
         return abs(z - y)
 

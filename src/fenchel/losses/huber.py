@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from fenchel.core.compiled import compiled
 from fenchel.core.errors import InputError
 from fenchel.core.numeric import clip
@@ -28,6 +30,10 @@ class Huber(NamedTuple):
     def of_residual(self):
         return True
 
+    @property
+    def box_curvature(self):
+        return 1.0
+
     def check(self):
         if not (self.delta > 0.0 and math.isfinite(self.delta)):
             raise InputError(f"Huber(delta={self.delta}): delta must be positive and finite.")
@@ -47,6 +53,10 @@ class Huber(NamedTuple):
 
     def dual_step(self, alpha, z, y, q):
         return clip((y - z + q * alpha) / (1.0 + q), -self.delta, self.delta)
+
+    def boxes(self, y):
+        bounds = np.full_like(y, self.delta)
+        return [(y, -bounds, bounds)]
 
     def smoothness(self):
         return 1.0

@@ -10,7 +10,9 @@ from fenchel.core.elementary import exponential
 from fenchel.core.numeric import log1pexp, sigmoid, xlogx
 
 LARGEST = 745.0  # e^−745 is the smallest positive float
-NEWTON_STEPS = 200  # an upper limit; three or four steps are usual
+NEWTON_STEPS = 200  # an upper limit; two or three steps are usual
+SHORT = 1e-3  # the last step relative to t, times 1 + q: a is then exact to about 1e-6, and to rounding where dual ascent has converged
+SHORTEST = 1e-13  # the smallest such step asked for
 
 
 @compiled
@@ -51,6 +53,7 @@ class Logistic(NamedTuple):
             before = math.log((1.0 - old) / old)
             low = max(low, min(margin, before))
             high = min(high, max(margin, before))
+        short = max(SHORT / (1.0 + q), SHORTEST)
         t = margin
         last = math.inf
         for _ in range(NEWTON_STEPS):
@@ -62,7 +65,7 @@ class Logistic(NamedTuple):
             else:
                 low = t
             step = slack / (1.0 + q * a * (1.0 - a))
-            if abs(step) <= 1e-13 * (1.0 + abs(t)):
+            if abs(step) <= short * (1.0 + abs(t)):
                 t -= step
                 break
             if abs(step) > 0.5 * last or not low <= t - step <= high:

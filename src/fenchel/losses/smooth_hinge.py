@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from fenchel.core.compiled import compiled
 from fenchel.core.errors import InputError
 from fenchel.core.numeric import clip
@@ -26,6 +28,10 @@ class SmoothHinge(NamedTuple):
     @property
     def labels(self):
         return "binary"
+
+    @property
+    def box_curvature(self):
+        return self.gamma
 
     def check(self):
         if not (self.gamma > 0.0 and math.isfinite(self.gamma)):
@@ -46,6 +52,9 @@ class SmoothHinge(NamedTuple):
 
     def dual_step(self, alpha, z, y, q):
         return y * clip((1.0 - y * z + q * alpha * y) / (q + self.gamma), 0.0, 1.0)
+
+    def boxes(self, y):
+        return [(y, np.minimum(y, 0.0), np.maximum(y, 0.0))]
 
     def smoothness(self):
         return 1.0 / self.gamma

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from fenchel.core.compiled import compiled
 from fenchel.core.errors import InputError
 from fenchel.core.numeric import soft_threshold
@@ -28,6 +30,10 @@ class SquaredEpsilonInsensitive(NamedTuple):
     def of_residual(self):
         return True
 
+    @property
+    def box_curvature(self):
+        return 1.0
+
     def check(self):
         if not 0.0 <= self.epsilon < math.inf:
             raise InputError(f"SquaredEpsilonInsensitive(epsilon={self.epsilon}): the tolerance must not be negative.")
@@ -46,6 +52,10 @@ class SquaredEpsilonInsensitive(NamedTuple):
 
     def dual_step(self, alpha, z, y, q):
         return soft_threshold(y - z + q * alpha, self.epsilon) / (1.0 + q)
+
+    def boxes(self, y):
+        zeros, ends = np.zeros_like(y), np.full_like(y, np.inf)
+        return [(y - self.epsilon, zeros, ends), (y + self.epsilon, -ends, zeros)]
 
     def smoothness(self):
         return 1.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from fenchel.core.compiled import compiled
 
 
@@ -20,6 +22,10 @@ class SquaredHinge(NamedTuple):
     def labels(self):
         return "binary"
 
+    @property
+    def box_curvature(self):
+        return 1.0
+
     def value(self, z, y):
         return 0.5 * max(0.0, 1.0 - y * z) ** 2
 
@@ -34,6 +40,9 @@ class SquaredHinge(NamedTuple):
 
     def dual_step(self, alpha, z, y, q):
         return y * max(0.0, (1.0 - y * z + q * alpha * y) / (1.0 + q))
+
+    def boxes(self, y):
+        return [(y, np.where(y < 0.0, -np.inf, 0.0), np.where(y > 0.0, np.inf, 0.0))]
 
     def smoothness(self):
         return 1.0

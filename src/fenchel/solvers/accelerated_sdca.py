@@ -22,9 +22,11 @@ R²/(λγ) ≤ 10m acceleration gains nothing, and plain Prox-SDCA runs instead.
 dual steps need no smoothness. It makes one inner pass per outer step with κ = R²/(γm), R² the mean of s_i‖x_i‖² (γ = 1 for
 non-smooth losses). The momentum grows like Nesterov's (t_k − 1)/t_{k+1} and restarts whenever it points uphill or
 ‖w − y‖ grows, so that it need not know how strongly convex the problem is, and does not accumulate the errors of inexact
-passes; a non-smooth loss gets no momentum, because the errors of its passes are too large. No inner gap is computed. An unpenalised
-intercept, which has no bound known beforehand, always uses this variant. With ``progressive=True`` its iterates carry the mean loss of
-their pass, each loss just before the step on its row.
+passes. A non-smooth loss gets no momentum, because the errors of its passes are too large; instead κ is reduced whenever the rows that
+moved in a pass nearly stop moving, so that this proximal point method (R. T. Rockafellar, *Monotone operators and the proximal point
+algorithm*, SIAM J. Control and Optimization 1976) takes the longest steps that its passes can follow. No inner gap is computed.
+An unpenalised intercept, which has no bound known beforehand, always uses this variant. With ``progressive=True`` its iterates carry the
+mean loss of their pass, each loss just before the step on its row.
 """
 
 from __future__ import annotations
@@ -44,13 +46,16 @@ from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.problems.row_order import block_shuffled
 from fenchel.solvers.declaration import bounded_below, dual_steps, known_link, separable, smooth_or_smoothable, solver
-from fenchel.solvers.sdca import dual_curvatures, sdca, sdca_pass, start_alpha, with_dual_step
+from fenchel.solvers.sdca import LARGEST_SEED, dual_curvatures, sdca, sdca_pass, start_alpha, with_dual_step
 
 VARIANTS = ("faithful", "practical")
 SMALLEST_CONDITION = 10.0  # the paper's bound on R²/(λγm), below which acceleration gains nothing
 SMALLEST_ACCURACY = 1e-12  # tol = 0 would ask for more than floating point can give
 SUM_ERROR = 1e-15  # rounding error of a sum, relative to its terms and to the square root of their number
 LARGEST_GROWTH = 1.2  # of ‖w − y‖² from one step to another; with more, momentum restarts
+# κ after settled passes, relative to κ before. With 0.5 some hinge problems took twice as long; letting κ grow again where passes do not
+# settle made others (usps, λ = 0.01/m) ten times as slow.
+WEAKER = 0.7
 OVERLAPPING_FACTOR = 3.0  # κ is multiplied by this where rows share most coordinates, and so undo each other's steps
 
 
@@ -116,14 +121,17 @@ def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator,
     non_smooth = math.isinf(smoothness)
     R2 = float(problem.row_weights @ problem.row_norms**2) or 1.0
     kappa = R2 / problem.m * (1.0 if non_smooth else smoothness)
-    if problem.design.overlapping:
+    if problem.design.overlapping and not non_smooth:
         kappa *= OVERLAPPING_FACTOR
     inner = Inner(problem, kappa, start, rng, progressive)
     mu = problem.regularizer.strong_convexity() / 2.0
     most = 0.0 if non_smooth else (math.sqrt(mu + kappa) - math.sqrt(mu)) / (math.sqrt(mu + kappa) + math.sqrt(mu))
+    least_kappa = problem.penalised.strong_convexity() if problem.free else 0.0  # the only curvature in an unpenalised intercept
     t, least = inner.state.get("t", 1.0), inner.state.get("least", math.inf)
     while True:
         w = inner.run_pass()
+        if non_smooth and inner.is_settled:
+            inner.set_kappa(max(WEAKER * inner.kappa, least_kappa))
         if most > 0.0:
             distance, turn = change_of_direction(w.reshape(-1), inner.y.reshape(-1), inner.w_old.reshape(-1))
             if turn > 0.0 or distance > LARGEST_GROWTH * least:
@@ -172,7 +180,7 @@ class Inner:
     """Prox-SDCA on P(w) + κ/2·‖w − y‖² around the extrapolated point y: Ω_κ = Ω + κ/2·‖w‖² has more curvature, and w = ∇Ω_κ*(v + κy)."""
 
     def __init__(self, problem: Problem, kappa: float, start: Iterate | None, rng: np.random.Generator, progressive: bool = False) -> None:
-        self.problem, self.kappa, self.rng, self.progressive = problem, kappa, rng, progressive
+        self.problem, self.rng, self.progressive = problem, rng, progressive
         self.mean_loss = math.nan  # of the last pass, each loss just before the step on its row
         self.alpha = start_alpha(problem, start)
         self.state = dict(start.state) if start is not None else {}
@@ -180,11 +188,17 @@ class Inner:
         self._room = np.empty(self.v.size)
         origin = problem.origin if start is None else start.w
         self.y, self.w_old = self.state.get("y", origin), self.state.get("w_old", origin)
-        self.passes, self.accesses = 0, 0
-        self._proximal = problem.replace(regularizer=problem.regularizer.with_l2(kappa))
-        self._q = dual_curvatures(self._proximal)
+        self.passes, self.accesses = 0.0, 0
+        self.is_settled = False  # whether the rows that moved in the last pass have nearly stopped moving
         self._outputs = outputs_of(problem)
         self._rows = (problem.design.rows, problem.y, problem.row_weights)
+        self.set_kappa(self.state.get("kappa", kappa))
+
+    def set_kappa(self, kappa: float) -> None:
+        """Change the strength of the proximal term."""
+        self.kappa = self.state["kappa"] = kappa
+        self._proximal = self.problem.replace(regularizer=self.problem.regularizer.with_l2(kappa))
+        self._q = dual_curvatures(self._proximal)
 
     def run_pass(self) -> np.ndarray:
         """One pass of Prox-SDCA; the weights it ends with."""
@@ -193,8 +207,11 @@ class Inner:
         add_multiple(self.v.reshape(-1), y, self.kappa, self._room)
         u = weights_of(self._proximal.regularizer, self._room)
         order = block_shuffled(problem.m, self.rng)
-        read, loss = sdca_pass(*self._rows, problem.loss, self._outputs, u, self.alpha, self._q, order, self.progressive)
-        self.passes, self.accesses, self.mean_loss = self.passes + 1, self.accesses + read, loss if self.progressive else math.nan
+        seed = 0 if self.progressive else int(self.rng.integers(1, LARGEST_SEED))
+        shared = (problem.loss, self._outputs, u, self.alpha, self._q)
+        read, self.is_settled, loss = sdca_pass(*self._rows, *shared, order, self.progressive, seed)
+        self.passes, self.accesses = self.passes + max(1.0, read / max(1, problem.design.nnz)), self.accesses + read
+        self.mean_loss = loss if self.progressive else math.nan
         add_multiple(u.v, y, -self.kappa, self.v.reshape(-1))
         self.w = read_weights(u).reshape(problem.shape)
         return self.w

@@ -25,10 +25,11 @@ from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.solvers._second_order.class_equations import ClassEquations
 from fenchel.solvers._second_order.curvatures import model_dual_points, model_dual_vectors, row_curvatures
-from fenchel.solvers._second_order.few_rows import has_few_rows, steps_by_few_rows
+from fenchel.solvers._second_order.few_rows import has_few_rows, in_terms_of_rows
 from fenchel.solvers._second_order.newton_equations import newton_equations
 from fenchel.solvers._second_order.samples import minimum_on_sample, samples_tell
 from fenchel.solvers._second_order.small_problems import SHORT, SUFFICIENT, steps_are_compiled, steps_of_small_problem
+from fenchel.solvers._second_order.step_length import length_along
 from fenchel.solvers.declaration import is_quadratic, ridge_throughout, second_derivatives, smooth_loss, solver
 
 EXACT = 1e-6  # relative to the gradient: the smallest residual asked of conjugate gradients where the first step is the solution
@@ -51,7 +52,13 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
         w, z = problem.starting_point(None)
     passes, steps, first, before, value, exact = 0.0, 0, 0.0, math.inf, math.nan, False
     if start is None and has_few_rows(problem):
-        found = steps_by_few_rows(problem, accuracy, most_passes)
+        reduced = in_terms_of_rows(problem)
+        u = (
+            None
+            if reduced is None
+            else steps_of_small_problem(reduced.problem, *reduced.problem.starting_point(None), accuracy, most_passes)
+        )
+        found = None if reduced is None or u is None else reduced.weights(u[0])
         if found is not None:
             w, z, exact, passes = found, problem.predict(found), True, 2.0
     elif steps_are_compiled(problem):
@@ -152,11 +159,17 @@ def directions(problem: Problem, equations: Any, z: np.ndarray, gradient: np.nda
 def step_length(
     problem: Problem, w: np.ndarray, z: np.ndarray, value: float, d: np.ndarray, Xd: np.ndarray, slope: float, falling: bool
 ) -> tuple[float, float]:
-    """The first t of 1, 1/2, 1/4, … at which P has fallen from ``value`` by enough, and P there; t = 0 if rounding hides any decrease.
+    """The first of t, t/2, t/4, … at which P has fallen from ``value`` by enough, and P there; t = 0 if rounding hides any decrease.
 
-    Where P changes by rounding only, the gradient may still be ``falling``, and the gap with it: columns of very different scales.
+    The first t is near the minimum along d, or 1 for several outputs. Where P changes by rounding only, the gradient may still be
+    ``falling``, and the gap with it: columns of very different scales.
     """
     t = 1.0 if -slope > (0.0 if falling else ROUNDING * abs(value)) else 0.0
+    if t > 0.0 and not (problem.vector_valued or is_quadratic(problem)):
+        penalised = slice(None, -1) if problem.free else slice(None)
+        l2, along = problem.penalised.l2, d[penalised]
+        penalty = l2 * float(w[penalised] @ along), l2 * float(along @ along)
+        t = float(length_along(problem.loss, z, Xd, problem.y, problem.row_weights, slope, *penalty))
     while t > 0.0:
         new = problem.objective(w + t * d, z + t * Xd)
         if new <= value + SUFFICIENT * t * slope + ROUNDING * abs(value):

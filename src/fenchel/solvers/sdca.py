@@ -9,6 +9,10 @@ Minimization*, ICML 2014. Ω is λ-strongly convex with respect to some norm. Fo
 
 which maximises a lower bound of the dual over α_i. Only the coordinates of x_i are touched, for every Ω.
 
+Where the loss is flat or its derivative bounded, many α_i reach a bound and stay there. After a pass over all rows in which most have not
+moved, passes follow over those that have, in a new random order each time, until they move much less, as the shrinking of Hsieh, Chang,
+Lin, Keerthi & Sundararajan, *A dual coordinate descent method for large-scale linear SVM*, ICML 2008. The next pass visits all rows again.
+
 An unpenalised intercept b gets the term λ/2·(b − c)², c being its value after the last pass: a proximal point method in b alone,
 which converges in a few passes, because λ is far below the curvature of the losses in b.
 """
@@ -19,7 +23,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fenchel.core.compiled import kernel
+from fenchel.core.compiled import compiled, kernel
 from fenchel.core.numeric import TINY
 from fenchel.linalg.weights import Coupled, read_weights, refresh, weights_of
 from fenchel.losses.outputs import outputs_of
@@ -29,21 +33,65 @@ from fenchel.problems.result import Iterate
 from fenchel.problems.row_order import block_shuffled
 from fenchel.solvers.declaration import dual_steps, known_link, solver, strongly_convex_penalty
 
+# Hinge loss to 1e-6, compared with passes over all rows alone: 28 ms in place of 810 (ijcnn1), 60 in place of 2,000 (w8a), 390 in place of
+# 1,700 (rcv1), λ = 1/m. MORE from 1 to 8 and SETTLED = 0.01 were within a factor of two of that.
+LARGEST_SEED = 2**62
+ACTIVE = 0.5  # largest share of rows that moved in a pass for passes over these alone
+MORE = 4  # entries that such passes read, at most, relative to those of the pass over all rows
+SETTLED = 0.1  # relative to the first of such passes: Σ r_i q_i δ_i² at which they end
+
 
 @kernel
-def sdca_pass(rows, y, row_weights, loss, outputs, w, alpha, q, order, progressive):
-    """One step on each row of ``order``; the entries of X that they read, and if ``progressive`` the sum of r_i φ(z_i) before each step."""
-    accesses, total = 0, 0.0
-    for i in order:
-        if row_weights[i] == 0.0:
-            continue
-        z = outputs.predict(rows, i, w)
-        if progressive:
-            total += row_weights[i] * loss.value(z, y[i])
-        delta = outputs.dual_step(loss, alpha, i, z, y[i], q[i])
-        outputs.add(rows, i, row_weights[i], delta, w)
-        accesses += rows.count(i)
-    return accesses, total
+def sdca_pass(rows, y, row_weights, loss, outputs, w, alpha, q, order, progressive, seed):
+    """One step on each row of ``order``, then passes over the rows that moved, unless ``seed`` is 0.
+
+    Returns the entries of X that were read; whether the rows that moved do so much less now; and if ``progressive`` the sum of r_i φ(z_i)
+    before each step.
+    """
+    accesses, total, most = 0, 0.0, 0
+    visited, count, movement, first = order, order.shape[0], 0.0, 0.0
+    moved, movers = np.empty(count if seed > 0 else 0, np.int64), 0
+    state = np.uint64(seed)
+    while True:
+        movement = 0.0
+        for k in range(count):
+            i = visited[k]
+            if row_weights[i] == 0.0:
+                continue
+            z = outputs.predict(rows, i, w)
+            if progressive:
+                total += row_weights[i] * loss.value(z, y[i])
+            delta = outputs.dual_step(loss, alpha, i, z, y[i], q[i])
+            outputs.add(rows, i, row_weights[i], delta, w)
+            accesses += rows.count(i)
+            size = outputs.norm(delta)
+            if size > 0.0 and seed > 0:
+                movement += row_weights[i] * q[i] * size * size
+                if most == 0:
+                    moved[movers] = i
+                    movers += 1
+        if most == 0:
+            if seed == 0 or movers == 0 or movers > ACTIVE * count:
+                break
+            most, visited, count = (1 + MORE) * accesses, moved, movers
+        else:
+            first = first if first > 0.0 else movement
+            if accesses >= most or movement <= SETTLED * first:
+                break
+        state = shuffle(visited, count, state)
+    return accesses, most > 0 and accesses < most, total
+
+
+@compiled
+def shuffle(order, count, state):
+    """Shuffle the first numbers of an array (Fisher & Yates) by the generator xorshift (Marsaglia 2003); its next state."""
+    for k in range(count - 1, 0, -1):
+        state ^= state << np.uint64(13)
+        state ^= state >> np.uint64(7)
+        state ^= state << np.uint64(17)
+        j = np.int64(state % np.uint64(k + 1))
+        order[k], order[j] = order[j], order[k]
+    return state
 
 
 @solver("sdca", needs=(dual_steps, strongly_convex_penalty, known_link), by_rows=True)
@@ -59,11 +107,11 @@ def sdca(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, a
     w = weights_of(centred.regularizer, v)
     q = dual_curvatures(centred)
     outputs = outputs_of(problem)
-    passes, accesses = 0, 0
+    passes, accesses, entries = 0.0, 0, max(1, problem.design.nnz)
     while True:
-        order = block_shuffled(problem.m, rng)
-        read, _ = sdca_pass(problem.design.rows, problem.y, problem.row_weights, problem.loss, outputs, w, alpha, q, order, False)
-        passes, accesses = passes + 1, accesses + read
+        order, seed = block_shuffled(problem.m, rng), int(rng.integers(1, LARGEST_SEED))
+        read, _, _ = sdca_pass(problem.design.rows, problem.y, problem.row_weights, problem.loss, outputs, w, alpha, q, order, False, seed)
+        passes, accesses = passes + max(1.0, read / entries), accesses + read
         if isinstance(w, Coupled):
             refresh(w)
         found = read_weights(w)

@@ -1,13 +1,14 @@
 """A ridge problem with far fewer rows than columns as one with as many columns as rows
 
 The minimiser is a combination of the rows: w = Qᵀu with X = L·Q, where the rows of Q are orthonormal and XXᵀ = L·Lᵀ. Then X·w = L·u and
-‖w‖ = ‖u‖, so that u minimises the same objective on the rows of L, in as many weights as there are rows, and w = Xᵀ·L⁻ᵀ·u. X is read twice,
-whatever the number of steps.
+‖w‖ = ‖u‖, so that u minimises the same objective on the rows of L, in as many weights as there are rows, and w = Xᵀ·L⁻ᵀ·u. Dual points are
+those of the problem itself. X is read twice, whatever the number of steps.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -15,7 +16,7 @@ from scipy.linalg import cholesky, solve_triangular
 from fenchel.core.numeric import EPSILON
 from fenchel.problems.problem import FREE, Problem
 from fenchel.solvers._second_order.newton_equations import products_of_rows
-from fenchel.solvers._second_order.small_problems import steps_are_compiled, steps_of_small_problem
+from fenchel.solvers._second_order.small_problems import steps_are_compiled
 
 WIDE = 4  # fewest columns for each row
 JITTER = 16.0 * EPSILON  # added to XXᵀ relative to its trace: rows may be dependent
@@ -26,8 +27,22 @@ def has_few_rows(problem: Problem) -> bool:
     return not problem.vector_valued and WIDE * problem.m <= problem.design.width and steps_are_compiled(problem, weights=problem.m + 1)
 
 
-def steps_by_few_rows(problem: Problem, accuracy: float, most_passes: float) -> np.ndarray | None:
-    """About the minimiser; None if rounding leaves XXᵀ not positive definite, or products overflow."""
+class InTermsOfRows(NamedTuple):
+    """The problem in u, and L."""
+
+    problem: Problem
+    original: Problem
+    L: np.ndarray
+
+    def weights(self, u: np.ndarray) -> np.ndarray | None:
+        """w from u; None if products overflow."""
+        by_rows = solve_triangular(self.L, u[: self.original.m], lower=True, trans=1, check_finite=False)
+        w = np.concatenate([self.original.design.with_intercept(0.0).rmatvec(by_rows), u[self.original.m :]])
+        return w if np.isfinite(w).all() else None
+
+
+def in_terms_of_rows(problem: Problem) -> InTermsOfRows | None:
+    """The problem in as many weights as there are rows; None if rounding leaves XXᵀ not positive definite, or products overflow."""
     K = products_of_rows(problem.design)
     trace = float(K.trace())
     if not math.isfinite(trace):
@@ -40,7 +55,4 @@ def steps_by_few_rows(problem: Problem, accuracy: float, most_passes: float) -> 
     intercept = FREE if problem.free else problem.intercept
     weights = problem.row_weights * problem.m
     small = Problem(L, problem.y, problem.loss, problem.penalised, sample_weight=weights, intercept=intercept, check_finite=False)
-    u, _ = steps_of_small_problem(small, *small.starting_point(None), accuracy, most_passes)
-    coef = problem.design.with_intercept(0.0).rmatvec(solve_triangular(L, u[: problem.m], lower=True, trans=1, check_finite=False))
-    found = np.concatenate([coef, u[problem.m :]])
-    return found if np.isfinite(found).all() else None
+    return InTermsOfRows(small, problem, L)

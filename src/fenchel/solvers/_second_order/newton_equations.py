@@ -38,7 +38,7 @@ PRODUCTS_PER_STEP = 40.0  # products with X that conjugate gradients are assumed
 
 def newton_equations(design: Design, l2: float, free: bool) -> Any:
     """The way to solve them that costs least on this matrix."""
-    if _has_few_columns(design):
+    if has_few_columns(design):
         return ByColumns(design, l2, free)
     if design.m <= LARGEST_GRAM:
         return ByRows(design, l2, free)
@@ -47,15 +47,18 @@ def newton_equations(design: Design, l2: float, free: bool) -> Any:
 
 def has_small_equations(design: Design) -> bool:
     """Whether one of the matrices is small enough to be factorised."""
-    return design.m <= LARGEST_GRAM or _has_few_columns(design)
+    return design.m <= LARGEST_GRAM or has_few_columns(design)
 
 
-def _has_few_columns(design: Design) -> bool:
+def has_few_columns(design: Design) -> bool:
+    """Whether the n × n matrix is small, and costs no more than the products that conjugate gradients would need instead."""
     return design.width <= min(LARGEST_GRAM, COLUMNS_PER_ROW * design.m) and gram_cost(design) <= PRODUCTS_PER_STEP * design.nnz
 
 
 class ByColumns:
     """Cholesky factors of Xᵀ·diag(h)·X + λI."""
+
+    is_factorised = True  #: whether ``inverse`` is that of the matrix, not of an approximation
 
     def __init__(self, design: Design, l2: float, free: bool) -> None:
         self.l2, self.penalised = l2, np.arange(design.n - free)
@@ -74,6 +77,8 @@ class ByColumns:
 
 class ByRows:
     """Cholesky factors of I + s·XXᵀ·s/λ."""
+
+    is_factorised = True
 
     def __init__(self, design: Design, l2: float, free: bool) -> None:
         self.design, self.l2, self.free = design, l2, free
@@ -110,6 +115,8 @@ class ByRows:
 
 class ByProducts:
     """Conjugate gradients, to a residual that shrinks with the gradient."""
+
+    is_factorised = False
 
     def __init__(self, design: Design, l2: float, free: bool) -> None:
         self.design, self.penalty = design, penalties(design, l2, free)

@@ -12,9 +12,10 @@ import math
 
 import numpy as np
 
-from fenchel.core.compiled import compiled, kernel, reassociated
+from fenchel.core.compiled import compiled, inside, kernel, reassociated
 from fenchel.problems.problem import Problem
 from fenchel.solvers._second_order.normal_equations import NormalEquations, has_normal_equations
+from fenchel.solvers._second_order.step_length import length_along
 
 # Most multiplications m·n² of a step, because BLAS makes up for the time of Python on larger problems. Time relative to steps from Python,
 # logistic loss and squared hinge: 0.72 and 0.62 on 4,000 × 30, 0.58 and 0.31 on 1,797 × 65, 1.04 and 0.74 on 1,000 × 80, 1.78 and 1.00 on
@@ -25,6 +26,9 @@ FEW = 0.5  # share of rows with a curvature below which they are copied before t
 BLOCK = 512  # rows whose products are added at a time
 SUFFICIENT = 1e-4  # share of t·<∇P, d> by which P must fall
 SHORT = 1e-3  # a shorter step means that φ'' at z is a poor model, and the solver tries the upper bound of φ'' instead
+
+
+length = inside(length_along)
 
 
 def steps_are_compiled(problem: Problem, weights: int | None = None) -> bool:
@@ -94,7 +98,8 @@ def newton_steps(loss, columns, y, r, l2, free, w, z, accuracy, most):
             return step
         slope = dot(gradient, d)
         combine(columns, d, Ad)
-        t = 1.0
+        penalty = l2 * dot(w[:penalised], d[:penalised]), l2 * dot(d[:penalised], d[:penalised])
+        t = length(loss, z, Ad, y, r, slope, *penalty)
         new = objective(loss, z, Ad, t, y, r, l2, penalised, w, d)
         while not new <= value + SUFFICIENT * t * slope:
             t *= 0.5
@@ -154,9 +159,18 @@ def combine(columns, d, out):
 
 
 @compiled
-@reassociated
 def solve_in_place(H, gradient, d):
     """d = −H⁻¹·gradient by Cholesky's method, which overwrites the lower triangle of H; whether H is positive definite."""
+    if not factorise(H):
+        return False
+    solve_factorised(H, gradient, d)
+    return True
+
+
+@compiled
+@reassociated
+def factorise(H):
+    """Overwrite the lower triangle of H by its Cholesky factor; whether H is positive definite."""
     n = H.shape[0]
     for j in range(n):
         pivot = H[j, j]
@@ -171,14 +185,21 @@ def solve_in_place(H, gradient, d):
             for k in range(j):
                 total -= H[i, k] * H[j, k]
             H[i, j] = total / pivot
+    return True
+
+
+@compiled
+@reassociated
+def solve_factorised(L, gradient, d):
+    """d = −(L·Lᵀ)⁻¹·gradient"""
+    n = L.shape[0]
     for j in range(n):
         total = -gradient[j]
         for k in range(j):
-            total -= H[j, k] * d[k]
-        d[j] = total / H[j, j]
+            total -= L[j, k] * d[k]
+        d[j] = total / L[j, j]
     for j in range(n - 1, -1, -1):
         total = d[j]
         for k in range(j + 1, n):
-            total -= H[k, j] * d[k]
-        d[j] = total / H[j, j]
-    return True
+            total -= L[k, j] * d[k]
+        d[j] = total / L[j, j]

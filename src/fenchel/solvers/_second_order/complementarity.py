@@ -1,0 +1,122 @@
+"""The rows of an interior point method: α in a box, multipliers of its bounds, and their changes for a step of Newton's method
+
+Each term a·(t − z) − γ/2·a², l ≤ a ≤ u, of a loss has the arrays ``box`` = (t, l, u) and ``dual`` = (α, π, ρ), one column for each row of
+X, with ρ − π = t − z − γα throughout. A step aims at π·(α − l) = c₁ and ρ·(u − α) = c₂, linearised:
+
+    θ·dα = t − z − γα − Xd − c₂/(u − α) + c₁/(α − l),     θ = π/(α − l) + ρ/(u − α) + γ
+    dπ = (c₁ − π·dα)/(α − l) − π,     dρ = (c₂ + ρ·dα)/(u − α) − ρ
+
+The predictor has c₁ = c₂ = 0; the corrector c₁ = σμ − dα·dπ and c₂ = σμ + dα·dρ with the changes of the predictor (S. Mehrotra, *On the
+implementation of a primal-dual interior point method*, SIAM J. Optimization 1992). ``change`` = (dα, dπ, dρ) are those of the step before,
+from which these products are computed, and are then replaced.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fenchel.core.compiled import compiled, kernel, reassociated
+
+INSIDE = 0.995  # share of the way to the nearest bound that a step may go
+NEAREST = 1e-17  # of the width of a box: a difference of rounded numbers that is smaller, or zero, counts as this
+SHORTEST = 1e-10  # a shorter step ends the method
+MOST_IDLE = 3  # steps in a row that do not reduce complementarity, which rounding then prevents
+LANES = 64  # rows whose largest ratios are kept side by side, for vector instructions
+
+
+@compiled
+def distances(low, high, alpha):
+    """α − l and u − α, not zero."""
+    nearest = NEAREST * (high - low)
+    return max(alpha - low, nearest), max(high - alpha, nearest)
+
+
+@compiled
+def add_equations(box, gamma, dual, z, change, mu, corrects, r, weights, fixed):
+    """Add r/θ to the weights of the Newton equations, and r times α and its change at fixed z to their right-hand side.
+
+    ``corrects`` is 1 for the corrector, 0 for the predictor.
+    """
+    for i in range(r.shape[0]):
+        alpha, pi, rho = dual[0, i], dual[1, i], dual[2, i]
+        below, above = distances(box[1, i], box[2, i], alpha)
+        inverse = 1.0 / (pi / below + rho / above + gamma)
+        first, second = mu - corrects * change[0, i] * change[1, i], mu + corrects * change[0, i] * change[2, i]
+        weights[i] += r[i] * inverse
+        fixed[i] += r[i] * (alpha + (box[0, i] - z[i] - gamma * alpha - second / above + first / below) * inverse)
+
+
+@compiled
+def set_change(box, gamma, dual, z, Xd, mu, corrects, change):
+    """The changes of α, π and ρ for a change Xd of z, which replace those of the step before."""
+    for i in range(z.shape[0]):
+        alpha, pi, rho = dual[0, i], dual[1, i], dual[2, i]
+        below, above = distances(box[1, i], box[2, i], alpha)
+        first, second = mu - corrects * change[0, i] * change[1, i], mu + corrects * change[0, i] * change[2, i]
+        da = (box[0, i] - z[i] - gamma * alpha - Xd[i] - second / above + first / below) / (pi / below + rho / above + gamma)
+        change[0, i] = da
+        change[1, i] = (first - pi * da) / below - pi
+        change[2, i] = (second + rho * da) / above - rho
+
+
+@compiled
+def add_shortening(box, dual, change, tops):
+    """tops_k ← the largest of itself and −change/value of everything that must stay positive, over rows k, k + LANES, …"""
+    for k in range(box.shape[1]):
+        below, above = distances(box[1, k], box[2, k], dual[0, k])
+        of_alpha = max(-change[0, k] / below, change[0, k] / above)
+        tops[k] = max(tops[k], max(of_alpha, max(-change[1, k] / dual[1, k], -change[2, k] / dual[2, k])))
+
+
+@compiled
+@reassociated
+def products_after(box, dual, change, length, r):
+    """Σ r·(π·(α − l) + ρ·(u − α)) after a step of this length."""
+    total = 0.0
+    for i in range(r.shape[0]):
+        below, above = distances(box[1, i], box[2, i], dual[0, i])
+        da = length * change[0, i]
+        total += r[i] * ((dual[1, i] + length * change[1, i]) * (below + da) + (dual[2, i] + length * change[2, i]) * (above - da))
+    return total
+
+
+@kernel
+def equations_of_rows(boxes, gamma, duals, changes, z, r, mu, corrects, weights, fixed):
+    """The weights and the right-hand side of the Newton equations, for all terms."""
+    for i in range(r.shape[0]):
+        weights[i] = 0.0
+        fixed[i] = 0.0
+    for k in range(boxes.shape[0]):
+        add_equations(boxes[k], gamma, duals[k], z, changes[k], mu, corrects, r, weights, fixed)
+
+
+@kernel
+def changes_of_rows(boxes, gamma, duals, changes, z, Xd, mu, corrects):
+    """Set the changes of all terms; the longest step, at most 1, that leaves everything positive."""
+    tops = np.zeros(LANES)
+    m = z.shape[0]
+    for k in range(boxes.shape[0]):
+        set_change(boxes[k], gamma, duals[k], z, Xd, mu, corrects, changes[k])
+        for first in range(0, m, LANES):
+            last = first + LANES
+            add_shortening(boxes[k][:, first:last], duals[k][:, first:last], changes[k][:, first:last], tops)
+    return min(1.0, INSIDE / max(tops.max(), INSIDE))
+
+
+@kernel
+def complementarity(boxes, duals, changes, length, r):
+    """The weighted mean of all products after a step of this length."""
+    total = 0.0
+    for k in range(boxes.shape[0]):
+        total += products_after(boxes[k], duals[k], changes[k], length, r)
+    return total
+
+
+@kernel
+def move_rows(boxes, duals, changes, length):
+    """Take the step; rounding does not take α out of its box."""
+    for k in range(duals.shape[0]):
+        for i in range(duals.shape[2]):
+            duals[k, 0, i] = min(max(duals[k, 0, i] + length * changes[k, 0, i], boxes[k, 1, i]), boxes[k, 2, i])
+            duals[k, 1, i] += length * changes[k, 1, i]
+            duals[k, 2, i] += length * changes[k, 2, i]
