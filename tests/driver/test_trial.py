@@ -35,7 +35,7 @@ def test_a_trial_that_converges_fast_is_the_solver_of_the_result():
 
 
 def test_a_trial_that_is_slow_hands_over_and_passes_add_up():
-    X, y = rows(500, 600, correlated=True)
+    X, y = rows(1000, 200, correlated=True)
     problem = fl.Problem(X, y, fl.SquaredHinge(), fl.L2(1e-6))
     result, alone = fl.minimize(problem, tol=1e-6), fl.minimize(problem, "interior-point", tol=1e-6)
     assert result.converged
