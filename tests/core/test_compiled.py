@@ -172,6 +172,7 @@ from homemade import Homemade
 for loss in (Homemade(), Smoothed(Homemade(), 1e-9)):
     problem = fl.Problem(np.eye(2), np.array([1.0, 2.0]), loss, fl.L2(1.0))
     print(round(problem.objective(np.zeros(2)), 6), end=" ")
+fl.Problem(np.eye(2), np.array([1.0, 2.0]), fl.Squared(), fl.L2(1.0)).objective(np.zeros(2))
 """
 
 
@@ -183,7 +184,7 @@ def test_kernels_with_a_user_defined_loss_are_not_cached(tmp_path, cache):
     edit(tmp_path / "homemade.py", "return 1.0 * x", "return 2.0 * x")
     assert run(USING_IT, tmp_path, cache).startswith("5.0")
     assert not mentions(cache, "omemade")
-    assert mentions(cache, "L2")  # the package's own classes are stored by name, so the search would have found it
+    assert mentions(cache, "Squared")  # the package's own classes are stored by name, so the search would have found it
 
 
 USERS_KERNEL = """
