@@ -132,10 +132,9 @@ def test_a_fit_survives_a_cache_whose_files_are_all_damaged(tmp_path):
         return subprocess.run([sys.executable, "-c", OBJECTIVE], env=environment, capture_output=True, text=True, check=True).stdout
 
     expected = run()
-    damaged = list(tmp_path.rglob("*.nbc"))
+    damaged = {path: path.read_bytes()[: -1 - number] for number, path in enumerate(tmp_path.rglob("*.nbc"))}
     assert damaged
-    for number, path in enumerate(damaged):
-        path.write_bytes(path.read_bytes()[: -1 - number])
-    sizes = {path: path.stat().st_size for path in damaged}
+    for path, part in damaged.items():
+        path.write_bytes(part)
     assert run() == expected
-    assert all(path.stat().st_size > size for path, size in sizes.items()), "damaged files are written again"
+    assert all(path.read_bytes() != part for path, part in damaged.items()), "damaged files are written again"
