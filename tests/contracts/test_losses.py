@@ -409,7 +409,7 @@ def test_parameters_that_are_not_numbers_are_refused(cls):
 def test_a_loss_of_linear_and_quadratic_pieces_is_a_maximum_over_boxes(loss, rng):
     z = rng.uniform(-5.0, 5.0, 200)
     y = np.where(rng.random(200) < 0.5, -1.0, 1.0) if loss.labels == "binary" else rng.uniform(-3.0, 3.0, 200)
-    total, gamma = np.zeros(200), loss.box_curvature
+    total, gamma = np.zeros(200), getattr(loss, "box_curvature", 0.0)
     for t, low, high in loss.boxes(y):
         a = np.clip((t - z) / gamma, low, high) if gamma > 0.0 else np.where(t > z, high, low)
         total += a * (t - z) - 0.5 * gamma * a * a

@@ -1,6 +1,9 @@
-"""The interior point method: piecewise linear losses to many digits."""
+"""The interior point method: losses of linear and quadratic pieces to many digits"""
 
 from __future__ import annotations
+
+import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -23,7 +26,47 @@ def test_the_interior_point_method_finds_the_optimum_to_many_digits_at_every_str
                 assert fl.minimize(problem, "interior-point", tol=1e-9).converged
 
 
-LOSSES = (fl.Hinge(), fl.Absolute(), fl.Quantile(0.2), fl.EpsilonInsensitive(0.3), fl.EpsilonInsensitive(0.0))
+LINEAR = (fl.Hinge(), fl.Absolute(), fl.Quantile(0.2), fl.EpsilonInsensitive(0.3), fl.EpsilonInsensitive(0.0))
+QUADRATIC = (fl.SquaredHinge(), fl.SmoothHinge(0.5), fl.Huber(0.5), fl.SquaredEpsilonInsensitive(0.3))
+LOSSES = LINEAR + QUADRATIC
+
+
+@pytest.mark.parametrize("loss", QUADRATIC, ids=repr)
+@pytest.mark.parametrize("intercept", [0.0, "free"])
+def test_quadratic_pieces_have_the_optimum_that_quasi_newton_steps_find(loss, intercept):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 5))
+    y = X @ rng.standard_normal(5) + rng.standard_normal(120)
+    y = np.where(y > 0.0, 1.0, -1.0) if loss.labels == "binary" else y
+    problem = fl.Problem(X, y, loss, fl.L2(1e-2), intercept=intercept)
+    found, expected = (fl.minimize(problem, name, tol=1e-10) for name in ("interior-point", "lbfgs"))
+    assert found.converged
+    np.testing.assert_allclose(found.w, expected.w, atol=1e-4)
+
+
+@fl.compiled
+class Distance(NamedTuple):
+    """|z − y| as a user writes it, without a curvature of its pieces"""
+
+    labels = "real"
+
+    def value(self, z, y):
+        return abs(z - y)
+
+    def derivative(self, z, y):
+        return math.copysign(1.0, z - y)
+
+    def conjugate(self, u, y):
+        return u * y if abs(u) <= 1.0 else math.inf
+
+    def boxes(self, y):
+        return [(y, np.full_like(y, -1.0), np.full_like(y, 1.0))]
+
+
+def test_the_pieces_of_a_users_loss_are_linear_unless_it_says_otherwise():
+    X, y = data("regression")
+    results = [fl.minimize(fl.Problem(X, y, loss, fl.L2(1e-2)), "interior-point", tol=1e-9) for loss in (Distance(), fl.Absolute())]
+    np.testing.assert_allclose(results[0].w, results[1].w, atol=1e-8)
 
 
 @settings(deadline=None, max_examples=40)

@@ -12,7 +12,7 @@ Conventions. z is a prediction <w, x>, y a label. A loss is a ``NamedTuple`` und
     of_residual                  a property: True where φ is a function of y − z, so that labels may be shifted with an intercept
     boxes(y)                     losses of linear and quadratic pieces only, for arrays y: a list of (t, l, u), bounds possibly infinite,
                                  φ(z, y) = Σ max_{l ≤ a ≤ u} a·(t − z) − γ/2·a², γ = ``box_curvature``
-    box_curvature                a property: γ, the same for all terms
+    box_curvature                a property: γ, the same for all terms; 0 where it is missing
     lipschitz()                  the Lipschitz constant of φ itself; absent if φ is not Lipschitz
     labels                       a property: "real" (the default), "binary" (−1 and +1) or "class" (0 … K−1)
     check()                      raise ValueError on invalid parameters

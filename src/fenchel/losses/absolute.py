@@ -27,10 +27,6 @@ class Absolute(NamedTuple):
     def of_residual(self):
         return True
 
-    @property
-    def box_curvature(self):
-        return 0.0
-
     def value(self, z, y):
         return abs(z - y)
 

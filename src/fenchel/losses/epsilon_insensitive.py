@@ -30,10 +30,6 @@ class EpsilonInsensitive(NamedTuple):
     def of_residual(self):
         return True
 
-    @property
-    def box_curvature(self):
-        return 0.0
-
     def check(self):
         if not 0.0 <= self.epsilon < math.inf:
             raise InputError(f"EpsilonInsensitive(epsilon={self.epsilon}): the tolerance must not be negative.")

@@ -23,10 +23,6 @@ class Hinge(NamedTuple):
     def labels(self):
         return "binary"
 
-    @property
-    def box_curvature(self):
-        return 0.0
-
     def value(self, z, y):
         return max(0.0, 1.0 - y * z)
 

@@ -30,10 +30,6 @@ class Quantile(NamedTuple):
     def of_residual(self):
         return True
 
-    @property
-    def box_curvature(self):
-        return 0.0
-
     def check(self):
         if not 0.0 < self.tau < 1.0:
             raise InputError(f"Quantile(tau={self.tau}): tau must lie strictly between 0 and 1.")

@@ -52,6 +52,11 @@ def maximum_over_boxes(problem: Problem) -> str | None:
     return None if has_boxes else f"a loss of linear and quadratic pieces with boxes, and {type(problem.loss).__name__} has none"
 
 
+def box_curvature(problem: Problem) -> float:
+    """γ, which is 0 for a loss of linear pieces."""
+    return float(getattr(problem.loss, "box_curvature", 0.0))
+
+
 class InteriorPoint(NamedTuple):
     """w, z = X·w, and for each term of the loss its box (t, l, u) and its dual variables (α, π, ρ), a column for each row."""
 
@@ -73,7 +78,7 @@ def first_point(problem: Problem) -> InteriorPoint:
     middle of the box, or not much farther from 0 than the residuals are.
     """
     w, z = problem.starting_point(None)
-    boxes, gamma = np.array(problem.loss.boxes(problem.y)), problem.loss.box_curvature
+    boxes, gamma = np.array(problem.loss.boxes(problem.y)), box_curvature(problem)
     duals = np.empty_like(boxes)
     for (t, low, high), dual in zip(boxes, duals, strict=True):
         size = float(problem.row_weights @ np.abs(t - z)) + LEAST * float(np.abs(t).max()) + TINY
@@ -104,7 +109,7 @@ def interior_point(
     elif steps_are_compiled(problem):
         passes, small = 3.0 * take_small_steps(problem, point, accuracy, most_passes), True
         point = point._replace(z=problem.predict(point.w))
-    l2, r, gamma = problem.penalised.l2, problem.row_weights, problem.loss.box_curvature
+    l2, r, gamma = problem.penalised.l2, problem.row_weights, box_curvature(problem)
     weights, fixed, changes = np.empty(problem.m), np.empty(problem.m), np.zeros_like(point.duals)
     excess, left, before, idle = gap_of_residual(problem, point), 1.0, math.inf, 0
     while True:
@@ -150,5 +155,5 @@ def take_small_steps(problem: Problem, point: InteriorPoint, accuracy: float, mo
     """Move the point, in place, to one at which the gap is about the accuracy; the steps taken."""
     l2, excess = problem.penalised.l2, gap_of_residual(problem, point)
     most = int(min(MOST_STEPS, max(0.0, most_passes) // 3))  # a step makes three passes
-    shared = (problem.free, problem.loss.box_curvature, point.boxes, point.duals, point.w, point.z)
+    shared = (problem.free, box_curvature(problem), point.boxes, point.duals, point.w, point.z)
     return int(interior_point_steps(dense_columns(problem), problem.row_weights, l2, *shared, excess, SAFETY * accuracy, most))
