@@ -200,14 +200,12 @@ class CsrRows(NamedTuple):
             out[np.uintp(self.indices[e])] += c * self.data[e] * self.data[e]
 
     def add_outer(self, i, c, G):
-        # The lower triangle alone, for indices in any order.
+        # The lower triangle alone: indices ascend within a row.
         first, last = np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])
         for e in range(first, last):
             j, x = np.uintp(self.indices[e]), c * self.data[e]
-            for f in range(first, last):
-                k = np.uintp(self.indices[f])
-                if k <= j:
-                    G[j, k] += x * self.data[f]
+            for f in range(first, e + np.uintp(1)):
+                G[j, np.uintp(self.indices[f])] += x * self.data[f]
 
 
 @compiled

@@ -37,7 +37,7 @@ SAFETY = 0.5  # share of the residual whose gap would be the accuracy: it is mea
 ROUNDING = 4.0 * EPSILON  # relative to P: smaller changes of P are rounding errors
 FALLING = 0.5  # ratio to the gradient before: a gradient that falls so fast makes a step worthwhile even where P does not change
 SHORTEST = 1e-15  # shortest step tried
-NEAR = 100.0  # ratio of the decrease that the model predicts to the accuracy: nearer, its dual point may prove the accuracy
+NEAR = 25.0  # smallest ratio of the accuracy to ε²·(predicted decrease), ε the relative error of the prediction, for the model's dual point
 STRONGER = 3.0  # the ridge penalty on a sample, relative to that on all rows: fewer rows need more of it; 1 and 8 were slower
 REFRESHED = 10  # steps after which z = X·w is computed again, against the accumulation of rounding errors
 
@@ -91,7 +91,8 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
                 break
         if t == 0.0:
             return
-        if t == 1.0 and -0.5 * slope <= NEAR * accuracy and hasattr(problem.loss, "conjugate"):
+        predicted, error = -0.5 * slope, value - new + 0.5 * slope
+        if t == 1.0 and NEAR * error * error <= predicted * accuracy and hasattr(problem.loss, "conjugate"):
             alpha, v = model_dual_point(problem, z, Xd)
             passes += 1
             if new - problem.estimated_bound(alpha, v, new, new - accuracy) <= accuracy:
