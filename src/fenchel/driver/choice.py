@@ -162,9 +162,9 @@ def can_be_slow(problem: Problem) -> bool:
     return hasattr(problem.loss, "boxes") and not is_quadratic(problem) and has_small_equations(problem.design)
 
 
-def before(passes: float) -> Stage:
+def before(passes: float, anew: bool = False) -> Stage:
     """Dual ascent with momentum before a solver that takes as long as so many of its passes; it is judged after a quarter of them."""
-    return Stage("accelerated-sdca", {"variant": "practical"}, max(passes, FEW_PASSES), max(JUDGED * passes, FEWEST_PASSES))
+    return Stage("accelerated-sdca", {"variant": "practical"}, max(passes, FEW_PASSES), max(JUDGED * passes, FEWEST_PASSES), anew)
 
 
 def stages_for(problem: Problem, chosen: Stage) -> list[Stage]:
@@ -195,4 +195,4 @@ def stages_for(problem: Problem, chosen: Stage) -> list[Stage]:
         cost, last = costs.newton(problem), [Stage("newton", {})]
     else:
         return [*trial, chosen]
-    return [*trial, before(cost / costs.dual_pass(problem)), *last]
+    return [*trial, before(cost / costs.dual_pass(problem), anew=last[0].solver == "interior-point"), *last]

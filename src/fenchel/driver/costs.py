@@ -18,8 +18,8 @@ from fenchel.solvers.declaration import is_quadratic
 PRODUCT_DENSE, PRODUCT_SPARSE = 0.5, 1.2  # for each entry of X in a product with X or Xᵀ
 STEP_DENSE, STEP_SPARSE, STEP_ROW = 0.6, 2.5, 50.0  # for each entry, and each row, in a pass of dual ascent
 EVALUATION, EVALUATION_ROW = 75_000.0, 40.0  # for an evaluation, beside its two products, and for each of its rows
-MULTIPLICATION = 0.04  # one of BLAS
-SCATTERED = 1.1  # one at a place in memory that depends on the data
+MULTIPLICATION = 0.025  # one of BLAS
+SCATTERED = 0.9  # one at a place in memory that depends on the data
 NEWTON_STEPS = 8.0  # of Newton's method from the origin
 INTERIOR_STEPS = 25.0  # of an interior point method
 CONJUGATE_STEPS = 20.0  # of conjugate gradients for one Newton step

@@ -2,7 +2,8 @@
 
 Dual ascent often reaches the tolerance in a few passes, where an interior point method makes thirty steps that cost several passes each;
 but it may also need thousands. Nothing that is known before the run tells which, and the course of its gap does: a trial goes on while the
-gap falls so fast that the target will be reached within a number of passes. Otherwise the next solver goes on from where it ended.
+passes that it still needs, at the rate at which its gap falls, take less time than the next solver would. What was spent does not count,
+but a trial may not spend more than twice that time in all. Otherwise the next solver goes on from where it ended.
 """
 
 from __future__ import annotations
@@ -13,14 +14,21 @@ from typing import Any, NamedTuple
 
 from fenchel.problems.result import History, Iterate
 
+LEFT = 0.3  # least share of the next solver's time that it needs from wherever the trial ends
+MOST = 2.0  # time that a trial may take in all, relative to the next solver's
+
 
 class Stage(NamedTuple):
-    """A solver, its options, and the passes within which it must be going to end; it is not judged before ``least`` passes."""
+    """A solver, its options, and the time that the next one takes from the origin, in passes of this one.
+
+    It is not judged before ``least`` passes. With ``anew`` the next solver begins at the origin, wherever this one ended.
+    """
 
     solver: str
     options: dict[str, Any]
     most: float = math.inf
     least: float = 2.0
+    anew: bool = False
 
 
 def in_stages(
@@ -51,14 +59,15 @@ def in_stages(
 
 
 def is_promising(history: History, target: float, stage: Stage, before: float) -> bool:
-    """Whether the gap falls so fast that the target will be reached within the passes of the stage, of which ``before`` were made earlier.
+    """Whether the gap falls so fast that going on takes less time than the next solver; ``before`` passes were made in earlier stages.
 
-    The rate is that of the latter half of the stage.
+    The rate is that of the latter half of the stage. The next solver is assumed to need that share of its time from the origin which is the
+    share of the digits that are left.
 
     >>> history = History()
     >>> for passes, gap in [(0, 1.0), (1, 0.1), (2, 0.01)]:
     ...     history.append(passes=passes, accesses=0, seconds=0.0, objective=gap, dual_objective=0.0, gap=gap, nnz=0)
-    >>> [is_promising(history, target, Stage("sdca", {}, most=30.0), 0.0) for target in (1e-6, 1e-40)]
+    >>> [is_promising(history, 1e-6, Stage("sdca", {}, most), 0.0) for most in (30.0, 3.0)]
     [True, False]
     """
     passes, gaps = history["passes"], history["gap"]
@@ -69,4 +78,6 @@ def is_promising(history: History, target: float, stage: Stage, before: float) -
     if not gap < gaps[reference]:
         return False
     rate = math.log(gaps[reference] / gap) / (now - passes[reference])
-    return bool(now - before + math.log(gap / target) / rate <= stage.most)
+    left = math.log(gap / target)
+    share = 1.0 if stage.anew else max(LEFT, min(1.0, left / math.log(gaps[0] / target)))
+    return bool(left / rate <= share * stage.most and now - before + left / rate <= MOST * stage.most)

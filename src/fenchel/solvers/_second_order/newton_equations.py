@@ -31,6 +31,7 @@ from fenchel.solvers._second_order.weighted_gram import gram_cost, weighted_gram
 Inverse = Callable[[np.ndarray], np.ndarray]
 JITTER = 1e-13  # relative to the mean of the diagonal: added to it, then tenfold, until the Cholesky factorisation succeeds
 LOOSEST = 0.1  # relative to ‖g‖: largest residual of conjugate gradients; it shrinks towards the optimum
+ROUGH = 1e-3  # relative to ‖g‖: residual from which second derivatives may have single precision
 MOST_STEPS = 300  # of conjugate gradients for one Newton step
 COLUMNS_PER_ROW = 2  # columns for each row up to which the n × n matrix is preferred to the m × m one
 PRODUCTS_PER_STEP = 40.0  # products with X that conjugate gradients are assumed to need, compared with the cost of the Gram matrix
@@ -66,13 +67,16 @@ class ByColumns:
 
     def inverse(self, h: np.ndarray) -> Inverse:
         """The function that takes g to the solution, for one g or one in each column."""
-        G = self.gram(h)
+        return self._inverse(h, 0.0)
+
+    def _inverse(self, h: np.ndarray, l2: float) -> Inverse:
+        G = self.gram(h, l2)
         G[self.penalised, self.penalised] += self.l2
         return _factorised(G)
 
     def solve(self, h: np.ndarray, g: np.ndarray, forcing: float) -> tuple[np.ndarray, int]:
         """d, and how many passes over the data it took."""
-        return -self.inverse(h)(g), 1
+        return -self._inverse(h, self.l2 if forcing >= ROUGH else 0.0)(g), 1
 
 
 class ByRows:

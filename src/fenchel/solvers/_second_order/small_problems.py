@@ -17,10 +17,9 @@ from fenchel.problems.problem import Problem
 from fenchel.solvers._second_order.normal_equations import NormalEquations, has_normal_equations
 from fenchel.solvers._second_order.step_length import length_along
 
-# Most multiplications m·n² of a step, because BLAS makes up for the time of Python on larger problems. Time relative to steps from Python,
-# logistic loss and squared hinge: 0.72 and 0.62 on 4,000 × 30, 0.58 and 0.31 on 1,797 × 65, 1.04 and 0.74 on 1,000 × 80, 1.78 and 1.00 on
-# 500 × 150 (one thread, tol 1e-4).
-MOST_PRODUCTS = 8_000_000
+# Most multiplications m·n² of a step, because BLAS makes up for the time of Python on larger problems. Time relative to steps from Python:
+# 0.89 on 40,000 × 10, 0.95 on 4,444 × 30 and on 625 × 80; with twice the rows 0.96, 1.07 and 1.22 (benchmarks/costs.py).
+MOST_PRODUCTS = 4_000_000
 MOST_STEPS = 50
 FEW = 0.5  # share of rows with a curvature below which they are copied before their products are computed
 BLOCK = 512  # rows whose products are added at a time
