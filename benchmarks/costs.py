@@ -16,9 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 import fenchel as fl
 from fenchel.core.threads import one_thread
 from fenchel.driver import costs
+from fenchel.linalg.gram import gram
 from fenchel.linalg.weights import weights_of
 from fenchel.losses.outputs import outputs_of
-from fenchel.solvers._coordinate.gram_matrix import gram
 from fenchel.solvers._second_order import small_problems, weighted_gram
 from fenchel.solvers.sdca import dual_curvatures, sdca_pass
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import fenchel as fl
 from fenchel.core.threads import one_thread
+from fenchel.linalg.gram import gram
 from fenchel.linalg.rows import CsrRows, DenseRows
 from fenchel.problems.problem import Problem
 from fenchel.solvers import working_set as module
 from fenchel.solvers._coordinate import column_products, proximal_newton
 from fenchel.solvers._coordinate.dense_model import minimise_by_gram, minimise_by_rows
-from fenchel.solvers._coordinate.gram_matrix import gram
 from fenchel.solvers._coordinate.quadratic_model import QuadraticModel, Residual, conjugate_gradients, minimise_by_columns
 from tests.data import labels_for, redundant_columns
 from tests.own_losses import OwnSquared

@@ -6,6 +6,7 @@ learnt without it is r_i/(1 − h_i) for every α, where h is the diagonal of th
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -20,16 +21,20 @@ from sklearn.utils.validation import _check_method_params
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.numeric import EPSILON
+from fenchel.core.threads import one_thread
 from fenchel.estimators.checked_input import checked_pair
-from fenchel.estimators.linear_estimator import OVERFLOW, CrossValidation, with_callbacks
+from fenchel.estimators.linear_estimator import OVERFLOW, CrossValidation, Formulation, with_callbacks
 from fenchel.estimators.penalties import checked_strength
 from fenchel.estimators.ridge import Ridge
 from fenchel.estimators.routing import Routing
+from fenchel.linalg.design import Design
+from fenchel.problems.problem import Problem
 
 FEW_STRENGTHS = 4  # for which as many inverses take less time than eigenvalues: each 0.4 of it for 1,000 rows, 0.12 for 4,000
 WELL_CONDITIONED = (
     1e-8  # relative to the mean of the diagonal: smaller strengths are left to eigenvalues, whose rounding they do not amplify
 )
+ONE_THREAD = 1000  # rows or columns up to which one thread of BLAS computes the inverses: several would wait for each other
 NOISE = 1e-14  # relative to the largest eigenvalue: smaller eigenvalues are rounding errors
 
 
@@ -90,6 +95,8 @@ class RidgeCV(Routing, Ridge):
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
 
+    _products: np.ndarray | None = None  # XXᵀ, where leave-one-out has computed it for the fit to all rows
+
     @property
     def alpha(self) -> float | np.ndarray:  # type: ignore[override]  # a parameter of Ridge
         """The chosen strength."""
@@ -111,12 +118,23 @@ class RidgeCV(Routing, Ridge):
                     f"cv!=None and {name}=True are incompatible: it is only available in leave-one-out, with ", Argument("cv", None), "."
                 )
         if self.cv is None:
-            self.alpha_, self.best_score_ = self._leave_one_out(X, y, weight, alphas, scorer_params)
+            design = Design(X, check_finite=False)
+            self.alpha_, self.best_score_ = self._leave_one_out(design, y, weight, alphas, scorer_params)
+            self._products = vars(design).get("products_of_rows") if weight.all() else None
         else:
             splits = list(check_cv(self.cv).split(X, y, **splitter_params))
             self.alpha_, self.best_score_ = self._by_folds(X, y, weight, alphas, splits, scorer_params)
-        self._learn(X, y, y, weight, self._formulation(float(weight.sum())))
+        try:
+            self._learn(X, y, y, weight, self._formulation(float(weight.sum())))
+        finally:
+            self._products = None
         return self
+
+    def _problem(self, X: Any, y: np.ndarray, form: Formulation, sample_weight: Any) -> Problem:
+        problem = super()._problem(X, y, form, sample_weight)
+        if self._products is not None:
+            problem.design.products_of_rows = self._products
+        return problem
 
     @np.errstate(all="ignore")  # overflow gives a strength no finite error, so that another is chosen
     def _by_folds(
@@ -133,10 +151,10 @@ class RidgeCV(Routing, Ridge):
 
     @np.errstate(all="ignore")
     def _leave_one_out(
-        self, X: Any, y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, scorer_params: dict[str, Any]
+        self, design: Design, y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, scorer_params: dict[str, Any]
     ) -> tuple[Any, Any]:
         Y = y.reshape(len(y), -1)
-        errors = leave_one_out(X, Y, weight, alphas, self.fit_intercept)  # strengths × rows × outputs
+        errors = leave_one_out(design, Y, weight, alphas, self.fit_intercept)  # strengths × rows × outputs
         if self.scoring is None:
             weighted = errors**2 * weight[:, None]
             scores, kept = -weighted.mean(axis=1), weighted
@@ -163,22 +181,23 @@ class RidgeCV(Routing, Ridge):
         return self.cv_results_
 
 
-def leave_one_out(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, fit_intercept: bool) -> np.ndarray:
+def leave_one_out(design: Design, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, fit_intercept: bool) -> np.ndarray:
     """y_i minus its prediction by the model learnt without row i, for every strength, row and output.
 
     >>> X, Y = np.array([[0.0], [1.0], [3.0]]), np.array([[1.0], [2.0], [5.0]])
     >>> without = np.linalg.solve(X[1:].T @ X[1:] + 0.5, X[1:].T @ Y[1:])
-    >>> bool(np.isclose(leave_one_out(X, Y, np.ones(3), np.array([0.5]), False)[0, 0, 0], (Y[0] - X[0] @ without)[0]))
+    >>> bool(np.isclose(leave_one_out(Design(X), Y, np.ones(3), np.array([0.5]), False)[0, 0, 0], (Y[0] - X[0] @ without)[0]))
     True
     """
     share = weight / weight.sum() if fit_intercept else np.zeros(len(weight))
-    method = by_factors if len(alphas) <= FEW_STRENGTHS and X.shape[0] < X.shape[1] else by_eigenvalues
-    return method(X.astype(np.float64, copy=False), Y, weight, alphas, share)
+    method = by_factors if len(alphas) <= FEW_STRENGTHS and design.m < design.n else by_eigenvalues
+    with one_thread if min(design.m, design.n) < ONE_THREAD else contextlib.nullcontext():
+        return method(design, Y, weight, alphas, share)
 
 
-def by_eigenvalues(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, share: np.ndarray) -> np.ndarray:
+def by_eigenvalues(design: Design, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, share: np.ndarray) -> np.ndarray:
     """The same from one eigendecomposition for all strengths; ``share`` are the weights of rows in the mean that the intercept removes."""
-    T, values = in_eigenbasis(X, weight, share)
+    T, values = in_eigenbasis(design, weight, share)
     mean = share @ Y
     projected = T.T @ (weight[:, None] * (Y - mean))
     errors = []
@@ -190,17 +209,17 @@ def by_eigenvalues(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray
     return np.array(errors)
 
 
-def by_factors(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, share: np.ndarray) -> np.ndarray:
+def by_factors(design: Design, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, share: np.ndarray) -> np.ndarray:
     """The same for fewer rows than columns, from the inverse of K + αI for each strength, in a fraction of the time of eigenvalues.
 
     With K = s·XXᵀ·s of centred rows, s the roots of the weights, the error of row i is ((K + αI)⁻¹·s·y)_i divided by s_i and by the part of
     ((K + αI)⁻¹)_ii that is orthogonal to the constant, whose eigenvalue, 0, is replaced by one like the others.
     """
-    K, root = products_of_centred_rows(X, share), np.sqrt(weight)
+    K, root = products_of_centred_rows(design, share), np.sqrt(weight)
     weighted = finite(root[:, None] * K * root)
     typical = float(weighted.diagonal().mean())
     if alphas.min() < WELL_CONDITIONED * typical:
-        return by_eigenvalues(X, Y, weight, alphas, share)
+        return by_eigenvalues(design, Y, weight, alphas, share)
     centred, constant = Y - share @ Y, np.sqrt(share)
     errors = []
     for alpha in alphas:
@@ -208,7 +227,7 @@ def by_factors(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, sh
         shifted[np.diag_indices_from(shifted)] += alpha
         factor, info = lapack.dpotrf(shifted.T, lower=0, overwrite_a=1)  # the transpose is in the order that LAPACK overwrites
         if info != 0:
-            return by_eigenvalues(X, Y, weight, alphas, share)
+            return by_eigenvalues(design, Y, weight, alphas, share)
         coefficients = lapack.dpotrs(factor, root[:, None] * centred, lower=0)[0]
         whole = lapack.dpotri(factor, lower=0, overwrite_c=1)[0].diagonal()
         left = np.maximum(whole - share / (typical + alpha), EPSILON * whole)  # 0 if the row is fitted exactly
@@ -218,15 +237,16 @@ def by_factors(X: Any, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, sh
     return np.array(errors)
 
 
-def products_of_centred_rows(X: Any, share: np.ndarray) -> np.ndarray:
+def products_of_centred_rows(design: Design, share: np.ndarray) -> np.ndarray:
     """XXᵀ for rows less their mean."""
-    centre = np.asarray(share @ X).ravel()
-    across = np.asarray(X @ centre).ravel()
-    return np.asarray(as_dense(X @ X.T) - across[:, None] - across + centre @ centre)
+    centre = design.rmatvec(share)
+    across = design.matvec(centre)
+    return np.asarray(design.products_of_rows - across[:, None] - across + centre @ centre)
 
 
-def in_eigenbasis(X: Any, weight: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def in_eigenbasis(design: Design, weight: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The centred rows in the eigenbasis of the weighted XᵀX, or XXᵀ if there are fewer rows than columns, and the eigenvalues."""
+    X = design.storage.astype(np.float64, copy=False)
     if X.shape[1] <= X.shape[0]:
         centre = np.asarray(share @ X).ravel()
         scaled = X.multiply(weight[:, None]).tocsr() if sp.issparse(X) else weight[:, None] * X
@@ -234,7 +254,7 @@ def in_eigenbasis(X: Any, weight: np.ndarray, share: np.ndarray) -> tuple[np.nda
         G = as_dense(X.T @ scaled) - np.outer(centre, sums) - np.outer(sums, centre) + weight.sum() * np.outer(centre, centre)
         values, V = np.linalg.eigh(finite(G))
         return as_dense(X @ V) - centre @ V, values.clip(min=0.0)
-    K, root = products_of_centred_rows(X, share), np.sqrt(weight)
+    K, root = products_of_centred_rows(design, share), np.sqrt(weight)
     values, U = np.linalg.eigh(finite(root[:, None] * K * root))
     kept = values > NOISE * values[-1]
     return K @ (root[:, None] * U[:, kept]) / np.sqrt(values[kept]), values[kept]

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from fenchel.core.threads import available_threads, in_parallel, one_thread
 from fenchel.linalg.constant_feature import ColumnsWithConstant, RowsWithConstant
+from fenchel.linalg.gram import gram
 from fenchel.linalg.row_kernels import (
     add_with_sizes,
     largest_entries,
@@ -125,6 +126,15 @@ class Design:
             else:
                 self._columns = DenseRows(writable(np.asfortranarray(self.storage).T))
         return self._columns
+
+    @cached_property
+    def products_of_rows(self) -> np.ndarray:
+        """XXᵀ without the constant feature, computed once for all problems on this matrix; for few rows."""
+        X = self.storage
+        if sp.issparse(X):
+            X = X.astype(np.float64, copy=False)
+            return np.asarray((X @ X.T).toarray())
+        return gram(X, None, None, np.ones(self.width), self.threads)
 
     @property
     def contiguous(self) -> tuple[Any, int]:

@@ -18,11 +18,12 @@ import numpy as np
 
 from fenchel.core.compiled import kernel
 from fenchel.core.numeric import TINY
+from fenchel.linalg.gram import gram
 from fenchel.problems.problem import Problem
 from fenchel.regularizers.parameters import elastic_net_strengths
 from fenchel.solvers._coordinate.column_products import ColumnProducts
 from fenchel.solvers._coordinate.dense_model import minimise_by_gram, minimise_by_rows
-from fenchel.solvers._coordinate.gram_matrix import LARGEST_GRAM, Products, gram, gram_of_sample
+from fenchel.solvers._coordinate.gram_matrix import LARGEST_GRAM, Products, gram_of_sample
 from fenchel.solvers._coordinate.line_search import MOST_SWEEPS, LineSearch
 from fenchel.solvers._coordinate.quadratic_model import QuadraticModel, Residual, conjugate_gradients, minimise_by_columns
 from fenchel.solvers.declaration import is_quadratic

@@ -17,11 +17,11 @@ from dataclasses import replace
 import numpy as np
 
 from fenchel.core.numeric import TINY
+from fenchel.linalg.gram import gram
 from fenchel.losses import Squared
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate, Result
 from fenchel.problems.rounding import relative_error
-from fenchel.solvers._coordinate.gram_matrix import gram
 from fenchel.solvers._second_order.curvatures import row_curvatures
 from fenchel.solvers.declaration import is_quadratic
 

@@ -15,7 +15,6 @@ from scipy.linalg import cholesky, solve_triangular
 
 from fenchel.core.numeric import EPSILON
 from fenchel.problems.problem import FREE, Problem
-from fenchel.solvers._second_order.newton_equations import products_of_rows
 from fenchel.solvers._second_order.small_problems import steps_are_compiled
 
 WIDE = 4  # fewest columns for each row
@@ -43,7 +42,7 @@ class InTermsOfRows(NamedTuple):
 
 def in_terms_of_rows(problem: Problem) -> InTermsOfRows | None:
     """The problem in as many weights as there are rows; None if rounding leaves XXᵀ not positive definite, or products overflow."""
-    K = products_of_rows(problem.design)
+    K = problem.design.products_of_rows.copy()
     trace = float(K.trace())
     if not math.isfinite(trace):
         return None

@@ -20,12 +20,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from fenchel.core.numeric import TINY
 from fenchel.linalg.design import Design
-from fenchel.solvers._coordinate.gram_matrix import LARGEST_GRAM, gram
+from fenchel.solvers._coordinate.gram_matrix import LARGEST_GRAM
 from fenchel.solvers._second_order.weighted_gram import gram_cost, weighted_gram
 
 Inverse = Callable[[np.ndarray], np.ndarray]
@@ -86,9 +85,9 @@ class ByRows:
 
     def __init__(self, design: Design, l2: float, free: bool) -> None:
         self.design, self.l2, self.free = design, l2, free
-        self.K = products_of_rows(design)
+        self.K = design.products_of_rows
         if design.intercept and not free:
-            self.K += design.intercept**2
+            self.K = self.K + design.intercept**2
 
     def inverse(self, h: np.ndarray) -> Inverse:
         """The function that takes g to the solution, for one g or one in each column."""
@@ -167,15 +166,6 @@ def conjugate_gradients(product: Inverse, inverse: Inverse, g: np.ndarray, forci
             break
         p = y + (rho / before) * p
     return d, 1 + steps
-
-
-def products_of_rows(design: Design) -> np.ndarray:
-    """XXᵀ without the constant feature."""
-    X = design.storage
-    if sp.issparse(X):
-        X = X.astype(np.float64, copy=False)
-        return np.asarray((X @ X.T).toarray())
-    return gram(X, None, None, np.ones(design.width), design.threads)
 
 
 def _factorised(A: np.ndarray) -> Inverse:

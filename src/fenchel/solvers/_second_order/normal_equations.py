@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack
 
+from fenchel.linalg.gram import gram
 from fenchel.problems.problem import Problem
-from fenchel.solvers._coordinate.gram_matrix import gram
 from fenchel.solvers._second_order.curvatures import row_curvatures
 from fenchel.solvers.declaration import is_quadratic
 

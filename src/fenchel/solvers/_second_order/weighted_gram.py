@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from fenchel.core.compiled import kernel
 from fenchel.core.threads import in_parallel
 from fenchel.linalg.design import BLOCK, Design
+from fenchel.linalg.gram import gram
 from fenchel.linalg.weights import Plain
-from fenchel.solvers._coordinate.gram_matrix import gram
 
 FEW = 0.5  # share of the rows with h_i ≠ 0 below which they are copied
 BLAS_SPEED = 30.0  # multiplications of BLAS in the time of one that is scattered over memory
