@@ -111,16 +111,19 @@ def interior_point(
         point = point._replace(z=problem.predict(point.w))
     l2, r, gamma = problem.penalised.l2, problem.row_weights, box_curvature(problem)
     weights, fixed, changes = np.empty(problem.m), np.empty(problem.m), np.zeros_like(point.duals)
+    if small:
+        yield at(problem, point, passes, True)
     excess, left, before, idle = gap_of_residual(problem, point), 1.0, math.inf, 0
     while True:
         w, z, boxes, duals = point
         total, mu = complementarity(boxes, duals, changes, 0.0, r), 0.0
-        done = small or total + left * left * excess <= SAFETY * accuracy
+        done = total + left * left * excess <= SAFETY * accuracy
         idle, before = (idle + 1 if total >= before else 0), total
         if idle >= MOST_IDLE:
             return
-        yield Iterate(w, passes, int(2 * (passes + 1) * problem.design.nnz), point.alpha, z=z, done=done, exact=True)
-        equations = equations or newton_equations(problem.design, l2, problem.free)
+        if not small:
+            yield at(problem, point, passes, done)
+        small, equations = False, equations or newton_equations(problem.design, l2, problem.free)
         equations_of_rows(boxes, gamma, duals, changes, z, r, 0.0, 0.0, weights, fixed)
         solved = equations.inverse(weights) if equations.is_factorised else partial(by_conjugate_gradients, equations, weights.copy())
         for corrects in (0.0, 1.0):
@@ -137,6 +140,11 @@ def interior_point(
         move_rows(boxes, duals, changes, length)
         w, left = w + length * d, (1.0 - length) * left
         point = InteriorPoint(w, problem.predict(w), boxes, duals)
+
+
+def at(problem: Problem, point: InteriorPoint, passes: float, done: bool) -> Iterate:
+    """The point as an iterate."""
+    return Iterate(point.w, passes, int(2 * (passes + 1) * problem.design.nnz), point.alpha, z=point.z, done=done, exact=True)
 
 
 def by_conjugate_gradients(equations: Any, weights: np.ndarray, g: np.ndarray) -> np.ndarray:
