@@ -37,6 +37,7 @@ PARALLEL_FROM = 2_000_000  # entries from which a product uses threads: for fewe
 # Entries from which several problems on one matrix are solved in parallel. For fewer, Python's lock takes more time than two threads save:
 # 3 classes take 1.0 to 1.3 times as long with 100,000 entries, 0.8 to 0.9 times with 500,000, 0.7 times with 1,000,000.
 PROBLEMS_IN_PARALLEL_FROM = 500_000
+READ_IN_A_PASS = 8  # times that vectors of weights are read or written beside the entries of X
 
 
 def threads_for_problems(X: Any, threads: int | None) -> int:
@@ -45,7 +46,8 @@ def threads_for_problems(X: Any, threads: int | None) -> int:
     >>> threads_for_problems(np.zeros((100, 10)), 4)
     1
     """
-    return (threads or available_threads()) if X.size >= PROBLEMS_IN_PARALLEL_FROM else 1
+    entries = X.size + READ_IN_A_PASS * X.shape[1]
+    return (threads or available_threads()) if entries >= PROBLEMS_IN_PARALLEL_FROM else 1
 
 
 class Design:
