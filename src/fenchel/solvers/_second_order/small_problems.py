@@ -17,9 +17,10 @@ from fenchel.problems.problem import Problem
 from fenchel.solvers._second_order.normal_equations import NormalEquations, has_normal_equations
 from fenchel.solvers._second_order.step_length import length_along
 
-# Most multiplications m·n² of a step, because BLAS makes up for the time of Python on larger problems. Time relative to steps from Python:
-# 0.89 on 40,000 × 10, 0.95 on 4,444 × 30 and on 625 × 80; with twice the rows 0.96, 1.07 and 1.22 (benchmarks/costs.py).
-MOST_PRODUCTS = 4_000_000
+# Most multiplications m·n² of a step, because BLAS makes up for the time of Python on larger problems. Time relative to steps from Python,
+# logistic loss: 0.96 on 80,000 × 10, 1.07 on 8,888 × 30, 1.22 on 1,250 × 80 (benchmarks/costs.py). Of the squared hinge, which leaves out rows
+# without curvature: 0.5 on 1,797 × 65.
+MOST_PRODUCTS = 8_000_000
 MOST_STEPS = 50
 FEW = 0.5  # share of rows with a curvature below which they are copied before their products are computed
 BLOCK = 512  # rows whose products are added at a time
