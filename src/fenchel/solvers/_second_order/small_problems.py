@@ -18,7 +18,7 @@ from fenchel.solvers._second_order.normal_equations import NormalEquations, has_
 from fenchel.solvers._second_order.step_length import length_along
 
 # Most multiplications m·n² of a step, because BLAS makes up for the time of Python on larger problems. Time relative to steps from Python,
-# logistic loss: 0.96 on 80,000 × 10, 1.07 on 8,888 × 30, 1.22 on 1,250 × 80 (benchmarks/costs.py). Of the squared hinge, which leaves out rows
+# logistic loss: 0.96 on 80,000 × 10, 1.07 on 8,888 × 30, 1.22 on 1,250 × 80 (benchmarks/costs.py); squared hinge, which leaves out rows
 # without curvature: 0.5 on 1,797 × 65.
 MOST_PRODUCTS = 8_000_000
 MOST_STEPS = 50
