@@ -177,16 +177,16 @@ def stages_for(problem: Problem, chosen: Stage) -> list[Stage]:
     known = solvers()
     if not is_ridge(problem.penalised) or problem.vector_valued:
         return [chosen]
-    trial = [Stage("sdca", {}, FEW_PASSES)] if known["sdca"].refusal(problem) is None and not is_non_smooth(problem) else []
     if chosen.solver == "newton":
         last = [chosen]
         if can_be_slow(problem):
             last = [chosen._replace(most=NEWTON_PASSES, least=NEWTON_PASSES), Stage("interior-point", {})]
-        passes = costs.newton(problem) / costs.dual_pass(problem)
         no_trial = is_quadratic(problem) or steps_take_no_time(problem) or samples_tell(problem)
-        if no_trial or passes < FEW_PASSES or known["accelerated-sdca"].refusal(problem) is not None:
+        passes = 0.0 if no_trial else costs.newton(problem) / costs.dual_pass(problem)
+        if passes < FEW_PASSES or known["accelerated-sdca"].refusal(problem) is not None:
             return last
         return [before(passes), *last]
+    trial = [Stage("sdca", {}, FEW_PASSES)] if known["sdca"].refusal(problem) is None and not is_non_smooth(problem) else []
     if chosen.solver != "accelerated-sdca" or not has_small_equations(problem.design):
         return [*trial, chosen] if chosen.solver == "accelerated-sdca" else [chosen]
     if known["interior-point"].refusal(problem) is None:

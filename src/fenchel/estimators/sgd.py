@@ -32,6 +32,7 @@ from fenchel.estimators.regression import Regressor
 from fenchel.losses import EpsilonInsensitive, Hinge, Huber, Logistic, SmoothHinge, Squared, SquaredEpsilonInsensitive, SquaredHinge
 from fenchel.problems.problem import FREE, Problem
 from fenchel.problems.result import Result
+from fenchel.solvers._second_order.few_rows import has_few_rows
 from fenchel.solvers._second_order.newton_equations import has_small_equations
 from fenchel.solvers._second_order.small_problems import steps_are_compiled
 from fenchel.solvers.declaration import is_quadratic, is_ridge, second_derivatives, smooth_loss
@@ -47,14 +48,16 @@ PASSES: dict[str, Any] = {"solver": "accelerated-sdca", "variant": "practical", 
 # to 50,000 rows and 5 to 200 columns it takes 0.5 to 1.0 times as long below, except 1.6 times on 10,000 × 5, and 0.7 to 3.2 times above.
 # Newton's method takes 0.3 to 0.9 times as long wherever its steps are compiled, except on fewer than 300 rows of 200 columns.
 MOST_PRODUCTS = 1_000_000
+SQUARED_ROWS = 10  # relative to the columns: for fewer, steps in terms of the rows cost less than passes, which read every column
 SECOND_ORDER_STEPS = 100  # passes that must be allowed for second-order methods, which make fewer
 
 
 def has_cheap_minimum(problem: Problem) -> bool:
     """Whether a second-order method proves its minimum in the time of the passes that an online method makes."""
+    in_few_rows = has_few_rows(problem) and problem.m**2 <= SQUARED_ROWS * problem.n
     if second_derivatives(problem) is None and smooth_loss(problem) is None:
-        return steps_are_compiled(problem)
-    return maximum_over_boxes(problem) is None and problem.m * problem.n**2 <= MOST_PRODUCTS
+        return in_few_rows or steps_are_compiled(problem)
+    return maximum_over_boxes(problem) is None and (in_few_rows or problem.m * problem.n**2 <= MOST_PRODUCTS)
 
 
 def regression_losses(epsilon: float) -> dict[str, tuple[Any, float]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -152,10 +153,17 @@ class Problem(RowsObjective):
         """The same problem with another number of threads for products with the whole matrix."""
         if threads is None or threads == self.design.threads:
             return self
-        other = copy.copy(self)
-        other.design = copy.copy(self.design)
-        other.design.threads = int(threads)
-        return other
+        if threads not in self._by_threads:
+            other = copy.copy(self)
+            other.design = copy.copy(self.design)
+            other.design.threads = int(threads)
+            self._by_threads[threads] = other
+        return self._by_threads[threads]
+
+    @cached_property
+    def _by_threads(self) -> dict[int, Problem]:
+        """The same problem for other numbers of threads: what a run computes once is kept for the next."""
+        return {}
 
     def _row_constants(self) -> dict[str, Any]:
         """The constants that depend on the rows alone, as far as they are computed."""

@@ -36,7 +36,11 @@ class Solver:
             return "rows that can be read again, and a Stream is read once"
         if problem.structured and not self.structured:
             return "a problem with rows, and this one is structured"
-        return next((reason for need in self.needs if (reason := need(problem)) is not None), None)
+        for need in self.needs:
+            reason = need(problem)
+            if reason is not None:
+                return reason
+        return None
 
     @property
     def options(self) -> dict[str, Any]:
