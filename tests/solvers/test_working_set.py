@@ -210,7 +210,7 @@ def test_certificates_hold_on_random_problems(seed, m, n, loss, strength, l2, sc
     l1 = strength * scale
     regularizer = fl.L1L2(l1=l1, l2=l2 * scale**2) if l2 else fl.L1(l1)
     problem = Problem(X, y, loss, regularizer, intercept=intercept)
-    found = fl.minimize(problem, "working-set", tol=1e-6, max_passes=3000)
+    found = fl.minimize(problem, "working-set", tol=1e-6, max_passes=10_000)
     other = fl.minimize(problem, "fista", tol=1e-4, max_passes=500)
     allowance = 1e-9 * problem.objective_at_zero
     assert found.dual_objective <= other.objective + allowance, "a lower bound lies below every objective"

@@ -127,7 +127,8 @@ class RidgeCV(Routing, Ridge):
         try:
             self._learn(X, y, y, weight, self._formulation(float(weight.sum())))
         finally:
-            self._products = None
+            if "_products" in vars(self):
+                del self._products
         return self
 
     def _problem(self, X: Any, y: np.ndarray, form: Formulation, sample_weight: Any) -> Problem:

@@ -52,9 +52,9 @@ def gram(
                 A = scaled[: size * (b - a)].reshape((size, b - a), order="C" if by_columns else "F")  # transposing takes as long as BLAS
                 np.multiply(chosen, weights, out=A[:count], casting="same_kind")
                 A[count:] = constant * weights
-            if right is None:
+            if right is None and A.size:
                 multiply(1.0, A if A.flags.f_contiguous else A.T, 1.0, total, not A.flags.f_contiguous, lower=True, overwrite_c=True)
-            else:
+            elif right is not None:
                 total += A @ columns[right, a:b].T
         parts[first] = h[0] * total if same_weights else total
 

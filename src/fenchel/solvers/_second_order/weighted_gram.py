@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from fenchel.core.compiled import kernel
 from fenchel.core.threads import in_parallel
 from fenchel.linalg.design import BLOCK, Design
-from fenchel.linalg.gram import gram
+from fenchel.linalg.gram import PARALLEL_PRODUCTS, gram
 from fenchel.linalg.weights import Plain
 
 FEW = 0.5  # share of the rows with h_i ≠ 0 below which they are copied
@@ -33,12 +33,12 @@ Gram = Callable[..., np.ndarray]
 def weighted_gram(design: Design) -> Gram:
     """The function that takes h, and l2, to the matrix, of which the lower triangle is valid.
 
-    That of a dense X is computed in single precision, in half the time, if the l2 that will be added to its diagonal is so large that the
-    smallest eigenvalues of the sum keep a digit or more.
+    That of a large dense X is computed in single precision, in half the time, if the l2 that will be added to its diagonal is so large that
+    the smallest eigenvalues of the sum keep a digit or more.
     """
     if not sp.issparse(design.storage):
-        squares = design.row_norms() ** 2
-        return lambda h, l2=0.0: _dense(design, h, RANGE[0] < l2 < RANGE[1] and SINGLE * float(h @ squares) <= l2)
+        is_large, squares = filled_in_cost(design) >= PARALLEL_PRODUCTS, design.row_norms() ** 2
+        return lambda h, l2=0.0: _dense(design, h, is_large and RANGE[0] < l2 < RANGE[1] and SINGLE * float(h @ squares) <= l2)
     filled_in = BLAS_SPEED * scattered_cost(design) > filled_in_cost(design)
     return lambda h, l2=0.0: (_filled_in if filled_in else _scattered)(design, h)
 
