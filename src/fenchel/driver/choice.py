@@ -12,6 +12,7 @@ from fenchel.driver import costs
 from fenchel.driver.trial import Stage
 from fenchel.problems.problem import Problem
 from fenchel.solvers import solvers
+from fenchel.solvers._coordinate.gram_matrix import LARGEST_GRAM
 from fenchel.solvers._second_order.few_rows import has_few_rows
 from fenchel.solvers._second_order.newton_equations import has_small_equations
 from fenchel.solvers._second_order.samples import samples_tell
@@ -76,8 +77,13 @@ def steps_take_no_time(problem: Problem) -> bool:
 
 
 def factorisable(problem: Problem) -> bool:
-    """Rows or columns few enough for a Cholesky factorisation, and a second derivative that makes Newton steps useful."""
-    return has_steady_curvature(problem) and has_small_equations(problem.design)
+    """Rows or columns few enough for a Cholesky factorisation, and a second derivative that makes Newton steps useful.
+
+    The equations of several classes together are solved by conjugate gradients, whatever a factorisation would cost.
+    """
+    design = problem.design
+    are_few = has_small_equations(design) or (problem.vector_valued and min(design.m, design.width) <= LARGEST_GRAM)
+    return has_steady_curvature(problem) and are_few
 
 
 def several_outputs_and_l1(problem: Problem) -> bool:

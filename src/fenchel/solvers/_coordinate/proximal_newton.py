@@ -28,7 +28,7 @@ from fenchel.solvers._coordinate.line_search import MOST_SWEEPS, LineSearch
 from fenchel.solvers._coordinate.quadratic_model import QuadraticModel, Residual, conjugate_gradients, minimise_by_columns
 from fenchel.solvers.declaration import is_quadratic
 
-ROWS_PER_COLUMN = 4  # rows for each column of W from which a Gram matrix pays
+ROWS_PER_COLUMN = 2  # rows for each column of W from which a Gram matrix pays; 1 with more than ``FEW_ROWS``
 FEW_ROWS = 1000  # most rows of the systems that are solved by rows
 # Entries read by columns that take as long as a step by rows: so many, and so many for each multiplication of a system of equations.
 FIXED_READS, READS_PER_PRODUCT = 2_000_000, 5
@@ -105,7 +105,8 @@ class ProximalNewton:
 
     def _minimise(self, model: LocalModel, gap: float, target: float) -> np.ndarray:
         columns, rows = len(model.W), self.problem.m
-        if self.X.values is not None and columns * ROWS_PER_COLUMN <= rows and columns <= LARGEST_GRAM:
+        needed = columns * (ROWS_PER_COLUMN if rows <= FEW_ROWS else 1)
+        if self.X.values is not None and needed <= rows and columns <= LARGEST_GRAM:
             return self._by_gram(model, gap, target)
         by_rows_costs_less = self.is_quadratic or self.read > FIXED_READS + READS_PER_PRODUCT * rows**3
         if by_rows_costs_less and rows < min(columns, FEW_ROWS) and (self.problem.free or not self.design.intercept):

@@ -32,7 +32,7 @@ JITTER = 1e-13  # relative to the mean of the diagonal: added to it, then tenfol
 LOOSEST = 0.1  # relative to ‖g‖: largest residual of conjugate gradients; it shrinks towards the optimum
 ROUGH = 1e-3  # relative to ‖g‖: residual from which second derivatives may have single precision
 MOST_STEPS = 300  # of conjugate gradients for one Newton step
-COLUMNS_PER_ROW = 2  # columns for each row up to which the n × n matrix is preferred to the m × m one
+COLUMNS_PER_ROW = 1  # columns for each row up to which the n × n matrix is preferred to the m × m one
 PRODUCTS_PER_STEP = 40.0  # products with X that conjugate gradients are assumed to need, compared with the cost of the Gram matrix
 
 
