@@ -48,16 +48,20 @@ PASSES: dict[str, Any] = {"solver": "accelerated-sdca", "variant": "practical", 
 # to 50,000 rows and 5 to 200 columns it takes 0.5 to 1.0 times as long below, except 1.6 times on 10,000 × 5, and 0.7 to 3.2 times above.
 # Newton's method takes 0.3 to 0.9 times as long wherever its steps are compiled, except on fewer than 300 rows of 200 columns.
 MOST_PRODUCTS = 1_000_000
+MOST_IF_FEW, FEW = 5_000_000, 1000  # the same for few rows, on which passes cost little, but may be hundreds
 SQUARED_ROWS = 10  # relative to the columns: for fewer, steps in terms of the rows cost less than passes, which read every column
 SECOND_ORDER_STEPS = 100  # passes that must be allowed for second-order methods, which make fewer
 
 
 def has_cheap_minimum(problem: Problem) -> bool:
     """Whether a second-order method proves its minimum in the time of the passes that an online method makes."""
-    in_few_rows = has_few_rows(problem) and problem.m**2 <= SQUARED_ROWS * problem.n
+    in_terms_of_rows = has_few_rows(problem)
+    if in_terms_of_rows and problem.m**2 <= SQUARED_ROWS * problem.n:
+        return True
     if second_derivatives(problem) is None and smooth_loss(problem) is None:
-        return in_few_rows or steps_are_compiled(problem)
-    return maximum_over_boxes(problem) is None and (in_few_rows or problem.m * problem.n**2 <= MOST_PRODUCTS)
+        return in_terms_of_rows or steps_are_compiled(problem)
+    products = problem.m * (problem.m if in_terms_of_rows else problem.n) ** 2
+    return maximum_over_boxes(problem) is None and products <= (MOST_IF_FEW if problem.m <= FEW else MOST_PRODUCTS)
 
 
 def regression_losses(epsilon: float) -> dict[str, tuple[Any, float]]:

@@ -17,7 +17,7 @@ from fenchel.core.numeric import EPSILON
 from fenchel.problems.problem import FREE, Problem
 from fenchel.solvers._second_order.small_problems import steps_are_compiled
 
-WIDE = 4  # fewest columns for each row
+WIDE = 1.25  # fewest columns for each row
 JITTER = 16.0 * EPSILON  # added to XXᵀ relative to its trace: rows may be dependent
 
 
