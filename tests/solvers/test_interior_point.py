@@ -75,7 +75,7 @@ def test_compiled_steps_and_steps_from_python_end_at_the_same_optimum(loss, inte
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((m, n)) * 10.0 ** rng.integers(-3, 4, n)
     y = X[:, 0] + 10.0 ** rng.integers(-3, 4) * rng.standard_normal(m)
-    y = np.where(y > 0.0, 1.0, -1.0) if loss.labels == "binary" else y
+    y = np.where(y > np.median(y), 1.0, -1.0) if loss.labels == "binary" else y  # with both classes: the objective at 0 would be 0
     problem = fl.Problem(X, y, loss, fl.L2(10.0 ** rng.integers(-8, 2)), intercept=intercept, sample_weight=0.1 + rng.random(m))
     with pytest.MonkeyPatch.context() as patch:
         compiled = solve(problem, "interior-point", tol=1e-6)

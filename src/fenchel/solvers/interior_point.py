@@ -43,6 +43,7 @@ from fenchel.solvers.declaration import ridge_throughout, solver
 MOST_STEPS = 100
 SAFETY = 0.5  # share of the accuracy that the compiled steps aim at: what balancing α costs is not in their estimate
 BEYOND = 1.01  # factor of the bound on the dual variables of the minimiser
+COLUMNS_PER_ROW = 2  # up to which the equations are solved by columns, whose weights h differ by many orders of magnitude
 LEAST = 1e-3  # relative to the largest |t|: added to the first multipliers
 
 
@@ -117,13 +118,16 @@ def interior_point(
     while True:
         w, z, boxes, duals = point
         total, mu = complementarity(boxes, duals, changes, 0.0, r), 0.0
-        done = total + left * left * excess <= SAFETY * accuracy
-        idle, before = (idle + 1 if total >= before else 0), total
+        gap = total + left * left * excess
+        done = gap <= SAFETY * accuracy
+        idle, before = (idle + 1 if gap >= before else 0), min(gap, before)
         if idle >= MOST_IDLE:
             return
         if not small:
             yield at(problem, point, passes, done)
-        small, equations = False, equations or newton_equations(problem.design, l2, problem.free)
+        if not total > 0.0:  # rounding has put every α at a bound
+            return
+        small, equations = False, equations or newton_equations(problem.design, l2, problem.free, COLUMNS_PER_ROW)
         equations_of_rows(boxes, gamma, duals, changes, z, r, 0.0, 0.0, weights, fixed)
         solved = equations.inverse(weights) if equations.is_factorised else partial(by_conjugate_gradients, equations, weights.copy())
         for corrects in (0.0, 1.0):

@@ -20,7 +20,7 @@ from fenchel.core.compiled import compiled, kernel, reassociated
 INSIDE = 0.995  # share of the way to the nearest bound that a step may go
 NEAREST = 1e-17  # of the width of a box: a difference of rounded numbers that is smaller, or zero, counts as this
 SHORTEST = 1e-10  # a shorter step ends the method
-MOST_IDLE = 3  # steps in a row that do not reduce complementarity, which rounding then prevents
+MOST_IDLE = 8  # steps in a row that do not reduce the gap below its least value, which rounding then prevents
 LANES = 64  # rows whose largest ratios are kept side by side, for vector instructions
 
 

@@ -36,9 +36,12 @@ COLUMNS_PER_ROW = 1  # columns for each row up to which the n × n matrix is pre
 PRODUCTS_PER_STEP = 40.0  # products with X that conjugate gradients are assumed to need, compared with the cost of the Gram matrix
 
 
-def newton_equations(design: Design, l2: float, free: bool) -> Any:
-    """The way to solve them that costs least on this matrix."""
-    if has_few_columns(design):
+def newton_equations(design: Design, l2: float, free: bool, columns_per_row: float = COLUMNS_PER_ROW) -> Any:
+    """The way to solve them that costs least on this matrix, or by columns if these are no more than so many for each row.
+
+    Solutions by rows are differences of large vectors divided by λ, and have fewer correct digits where λ is small.
+    """
+    if has_few_columns(design, columns_per_row):
         return ByColumns(design, l2, free)
     if design.m <= LARGEST_GRAM:
         return ByRows(design, l2, free)
@@ -50,9 +53,9 @@ def has_small_equations(design: Design) -> bool:
     return design.m <= LARGEST_GRAM or has_few_columns(design)
 
 
-def has_few_columns(design: Design) -> bool:
+def has_few_columns(design: Design, per_row: float = COLUMNS_PER_ROW) -> bool:
     """Whether the n × n matrix is small, and costs no more than the products that conjugate gradients would need instead."""
-    return design.width <= min(LARGEST_GRAM, COLUMNS_PER_ROW * design.m) and gram_cost(design) <= PRODUCTS_PER_STEP * design.nnz
+    return design.width <= min(LARGEST_GRAM, per_row * design.m) and gram_cost(design) <= PRODUCTS_PER_STEP * design.nnz
 
 
 class ByColumns:

@@ -47,9 +47,10 @@ def interior_point_steps(columns, r, l2, free, gamma, boxes, duals, w, z, residu
     changes[:] = 0.0
     for step in range(most):
         total = products(boxes, duals, changes, 0.0, r)
-        idle = idle + 1 if total >= before else 0
-        before = total
-        if total + left * left * residual <= accuracy or idle == MOST_IDLE:
+        gap = total + left * left * residual
+        idle = idle + 1 if gap >= before else 0
+        before = min(gap, before)
+        if gap <= accuracy or idle == MOST_IDLE or not total > 0.0:
             return step
         equations(boxes, gamma, duals, changes, z, r, 0.0, 0.0, weights, fixed)
         weighted_products(columns, weights, m, Xd, H)
