@@ -44,7 +44,7 @@ def test_objectives_and_bounds_are_those_of_the_general_sums(loss, regularizer, 
 
 @settings(deadline=None, max_examples=60)
 @given(st.sampled_from(STRENGTHS), st.integers(0, 300), st.integers(1, 3), st.integers(0, 10**6))
-def test_sums_in_lanes_are_those_of_a_plain_loop(strengths, features, outputs, seed):
+def test_sums_in_many_accumulators_are_those_of_a_plain_loop(strengths, features, outputs, seed):
     rng = np.random.default_rng(seed)
     (l1, l2), count = strengths, features * outputs
     v, distance = rng.standard_normal(count + outputs) * 10.0 ** rng.integers(-3, 3), rng.random(features + 1) * 1e-3

@@ -35,6 +35,23 @@ def soft_threshold(x, threshold):
     return math.copysign(max(abs(x) - threshold, 0.0), x)
 
 
+@compiled
+def narrowed(near, at_near, far, at_far, last, x, at_x):
+    """An interval in which values change from positive, at ``near``, to negative, at ``far``, after x has replaced one of its ends.
+
+    ``last`` is which end was replaced last, 1 for ``near`` and −1 for ``far``: the value at an end that stays twice in a row is halved, so
+    that lines through the ends do not keep it for ever (M. Dowell and P. Jarratt, *A modified regula falsi method*, BIT 1971).
+
+    >>> narrowed(0.0, 1.0, 4.0, -2.0, 0, 1.0, 0.5)
+    (1.0, 0.5, 4.0, -2.0, 1)
+    >>> narrowed(1.0, 0.5, 4.0, -2.0, 1, 2.0, 0.25)
+    (2.0, 0.25, 4.0, -1.0, 1)
+    """
+    if at_x > 0.0:
+        return x, at_x, far, at_far * (0.5 if last > 0 else 1.0), 1
+    return near, at_near * (0.5 if last < 0 else 1.0), x, at_x, -1
+
+
 @inlined
 def log1pexp(x):
     """log(1 + eˣ) without overflow."""

@@ -24,7 +24,7 @@ FEW_WEIGHTS = 10_000  # most weights of a structured model for the proximal bund
 MOST_PARTS = 100_000_000  # most parts of outputs that block Frank–Wolfe keeps, eight bytes each
 WELL_CONDITIONED = 2.0  # largest R²/(λγm) for plain SDCA
 WELL_CONDITIONED_IF_OVERLAPPING = 0.1  # the same where rows share most coordinates
-FEW_PASSES = 30.0  # passes within which a trial of dual ascent must be going to end
+FEW_PASSES = 30.0  # passes of dual ascent that a solver costs at least for a trial before it, and that plain dual ascent is compared with
 FEWEST_PASSES = 8.0  # passes before dual ascent with momentum is judged, at least
 JUDGED = 0.25  # the same relative to the passes that take as long as the next solver: where it is given up, this share of time is lost
 NEWTON_PASSES = 100.0  # passes after which Newton's method is slow, where the second derivative jumps: it rarely makes half of them
@@ -168,9 +168,9 @@ def can_be_slow(problem: Problem) -> bool:
     return hasattr(problem.loss, "boxes") and not is_quadratic(problem) and has_small_equations(problem.design)
 
 
-def before(passes: float, anew: bool = False) -> Stage:
+def dual_ascent_before(passes: float, from_origin: bool = False) -> Stage:
     """Dual ascent with momentum before a solver that takes as long as so many of its passes; it is judged after a quarter of them."""
-    return Stage("accelerated-sdca", {"variant": "practical"}, max(passes, FEW_PASSES), max(JUDGED * passes, FEWEST_PASSES), anew)
+    return Stage("accelerated-sdca", {"variant": "practical"}, max(passes, FEW_PASSES), max(JUDGED * passes, FEWEST_PASSES), from_origin)
 
 
 def stages_for(problem: Problem, chosen: Stage) -> list[Stage]:
@@ -191,14 +191,12 @@ def stages_for(problem: Problem, chosen: Stage) -> list[Stage]:
         passes = 0.0 if no_trial else costs.newton(problem) / costs.dual_pass(problem)
         if passes < FEW_PASSES or known["accelerated-sdca"].refusal(problem) is not None:
             return last
-        return [before(passes), *last]
+        return [dual_ascent_before(passes), *last]
+    if chosen.solver != "accelerated-sdca":
+        return [chosen]
     trial = [Stage("sdca", {}, FEW_PASSES)] if known["sdca"].refusal(problem) is None and not is_non_smooth(problem) else []
-    if chosen.solver != "accelerated-sdca" or not has_small_equations(problem.design):
-        return [*trial, chosen] if chosen.solver == "accelerated-sdca" else [chosen]
-    if known["interior-point"].refusal(problem) is None:
-        cost, last = costs.interior_point(problem), [Stage("interior-point", {})]
-    elif known["newton"].refusal(problem) is None:
-        cost, last = costs.newton(problem), [Stage("newton", {})]
-    else:
+    able = [name for name in ("interior-point", "newton") if known[name].refusal(problem) is None]
+    if not able or not has_small_equations(problem.design):
         return [*trial, chosen]
-    return [*trial, before(cost / costs.dual_pass(problem), anew=last[0].solver == "interior-point"), *last]
+    cost = (costs.interior_point if able[0] == "interior-point" else costs.newton)(problem)
+    return [*trial, dual_ascent_before(cost / costs.dual_pass(problem), able[0] == "interior-point"), Stage(able[0], {})]

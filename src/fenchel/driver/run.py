@@ -231,7 +231,7 @@ class Run:
 
 @kernel
 def count_nonzero(w):
-    """The number of entries that are not 0, in a sixth of the time that NumPy takes."""
+    """The number of entries that are not 0, in a quarter of the time that NumPy takes for many."""
     count = 0
     for j in range(w.shape[0]):
         count += w[j] != 0.0

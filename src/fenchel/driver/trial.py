@@ -1,9 +1,9 @@
 """Trials of solvers that may be done soon, before one that suits the problem whatever happens
 
-Dual ascent often reaches the tolerance in a few passes, where an interior point method makes thirty steps that cost several passes each;
+Dual ascent often reaches the tolerance in a few passes, where an interior point method makes ten steps or more that cost several each;
 but it may also need thousands. Nothing that is known before the run tells which, and the course of its gap does: a trial goes on while the
 passes that it still needs, at the rate at which its gap falls, take less time than the next solver would. What was spent does not count,
-but a trial may not spend more than twice that time in all. Otherwise the next solver goes on from where it ended.
+but a trial may not spend more than twice that time in all. The next solver goes on from where the trial ended, if it can use that point.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ MOST = 2.0  # time that a trial may take in all, relative to the next solver's
 class Stage(NamedTuple):
     """A solver, its options, and the time that the next one takes from the origin, in passes of this one.
 
-    It is not judged before ``least`` passes. With ``anew`` the next solver begins at the origin, wherever this one ended.
+    It is not judged before ``least`` passes. With ``from_origin`` the next solver begins at the origin, wherever this one ended.
     """
 
     solver: str
     options: dict[str, Any]
     most: float = math.inf
     least: float = 2.0
-    anew: bool = False
+    from_origin: bool = False
 
 
 def in_stages(
@@ -79,5 +79,5 @@ def is_promising(history: History, target: float, stage: Stage, before: float) -
         return False
     rate = math.log(gaps[reference] / gap) / (now - passes[reference])
     left = math.log(gap / target)
-    share = 1.0 if stage.anew else max(LEFT, min(1.0, left / math.log(gaps[0] / target)))
+    share = 1.0 if stage.from_origin else max(LEFT, min(1.0, left / math.log(gaps[0] / target)))
     return bool(left / rate <= share * stage.most and now - before + left / rate <= MOST * stage.most)

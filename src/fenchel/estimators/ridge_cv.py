@@ -29,6 +29,7 @@ from fenchel.estimators.ridge import Ridge
 from fenchel.estimators.routing import Routing
 from fenchel.linalg.design import Design
 from fenchel.problems.problem import Problem
+from fenchel.solvers._coordinate.gram_matrix import LARGEST_GRAM
 
 FEW_STRENGTHS = 4  # for which as many inverses take less time than eigenvalues: each 0.4 of it for 1,000 rows, 0.12 for 4,000
 WELL_CONDITIONED = (
@@ -120,7 +121,9 @@ class RidgeCV(Routing, Ridge):
         if self.cv is None:
             design = Design(X, check_finite=False)
             self.alpha_, self.best_score_ = self._leave_one_out(design, y, weight, alphas, scorer_params)
-            self._products = vars(design).get("products_of_rows") if weight.all() else None
+            # The fit to all rows needs them where rows are few, and all have a weight.
+            self._products = vars(design).get("products_of_rows") if weight.all() and design.m <= LARGEST_GRAM else None
+            del design  # with products of many rows
         else:
             splits = list(check_cv(self.cv).split(X, y, **splitter_params))
             self.alpha_, self.best_score_ = self._by_folds(X, y, weight, alphas, splits, scorer_params)

@@ -49,19 +49,15 @@ PASSES: dict[str, Any] = {"solver": "accelerated-sdca", "variant": "practical", 
 # Newton's method takes 0.3 to 0.9 times as long wherever its steps are compiled, except on fewer than 300 rows of 200 columns.
 MOST_PRODUCTS = 1_000_000
 MOST_IF_FEW, FEW = 5_000_000, 1000  # the same for few rows, on which passes cost little, but may be hundreds
-SQUARED_ROWS = 10  # relative to the columns: for fewer, steps in terms of the rows cost less than passes, which read every column
 SECOND_ORDER_STEPS = 100  # passes that must be allowed for second-order methods, which make fewer
 
 
 def has_cheap_minimum(problem: Problem) -> bool:
     """Whether a second-order method proves its minimum in the time of the passes that an online method makes."""
-    in_terms_of_rows = has_few_rows(problem)
-    if in_terms_of_rows and problem.m**2 <= SQUARED_ROWS * problem.n:
-        return True
     if second_derivatives(problem) is None and smooth_loss(problem) is None:
-        return in_terms_of_rows or steps_are_compiled(problem)
-    products = problem.m * (problem.m if in_terms_of_rows else problem.n) ** 2
-    return maximum_over_boxes(problem) is None and products <= (MOST_IF_FEW if problem.m <= FEW else MOST_PRODUCTS)
+        return steps_are_compiled(problem) or has_few_rows(problem)
+    most = MOST_IF_FEW if problem.m <= FEW else MOST_PRODUCTS
+    return maximum_over_boxes(problem) is None and (problem.m * problem.n**2 <= most or has_few_rows(problem))
 
 
 def regression_losses(epsilon: float) -> dict[str, tuple[Any, float]]:

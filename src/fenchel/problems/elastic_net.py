@@ -12,26 +12,21 @@ import numpy as np
 from fenchel.core.compiled import compiled, kernel
 from fenchel.core.numeric import compensated_add
 from fenchel.problems.rounding import REPRESENTED
-from fenchel.problems.sums import LANES, add_lanes
+from fenchel.problems.sums import ACCUMULATORS, sum_of_accumulators
 
 
 @kernel
 def sum_penalty(w, l1, l2, penalised):
     """Ω(w)"""
-    if penalised <= LANES:
-        total, lost = 0.0, 0.0
-        for j in range(penalised):
-            total, lost = compensated_add(total, lost, 0.5 * l2 * w[j] * w[j] + l1 * abs(w[j]))
-        return total + lost
-    totals, losts = np.zeros(LANES), np.zeros(LANES)
-    for first in range(0, penalised, LANES):
-        add_penalties(w[first : min(first + LANES, penalised)], l1, l2, totals, losts)
-    return add_lanes(totals, losts)
+    totals, losts = np.zeros(ACCUMULATORS), np.zeros(ACCUMULATORS)
+    for first in range(0, penalised, ACCUMULATORS):
+        add_penalties(w[first : min(first + ACCUMULATORS, penalised)], l1, l2, totals, losts)
+    return sum_of_accumulators(totals, losts)
 
 
 @compiled
 def add_penalties(w, l1, l2, totals, losts):
-    """Add the terms of at most ``LANES`` weights, one to each lane."""
+    """Add the terms of at most ``ACCUMULATORS`` weights, one to each accumulator."""
     for k in range(w.shape[0]):
         totals[k], losts[k] = compensated_add(totals[k], losts[k], 0.5 * l2 * w[k] * w[k] + l1 * abs(w[k]))
 
@@ -39,9 +34,9 @@ def add_penalties(w, l1, l2, totals, losts):
 @kernel
 def sum_conjugate(v, l1, l2, penalised, objective):
     """Ω*(v)"""
-    totals, tops, nothing = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
-    for first in range(0, penalised, LANES):
-        last = min(first + LANES, penalised)
+    totals, tops, nothing = np.zeros(ACCUMULATORS), np.zeros(ACCUMULATORS), np.zeros(ACCUMULATORS)
+    for first in range(0, penalised, ACCUMULATORS):
+        last = min(first + ACCUMULATORS, penalised)
         add_excesses(v[first:last], 1.0, nothing[: last - first], l1, totals, tops)
     return conjugate(totals.sum(), tops.max(), l1, l2, objective)
 
@@ -49,9 +44,9 @@ def sum_conjugate(v, l1, l2, penalised, objective):
 @kernel
 def sum_conjugate_around(v, distance, outputs, l1, l2, penalised, objective):
     """The largest Ω*(v') with |v'_j − v_j| within the distance of the feature and the rounding of v_j; K outputs share a distance."""
-    totals, tops, distances = np.zeros(LANES), np.zeros(LANES), np.empty(LANES)
-    for first in range(0, penalised, LANES):
-        last = min(first + LANES, penalised)
+    totals, tops, distances = np.zeros(ACCUMULATORS), np.zeros(ACCUMULATORS), np.empty(ACCUMULATORS)
+    for first in range(0, penalised, ACCUMULATORS):
+        last = min(first + ACCUMULATORS, penalised)
         if outputs == 1:
             add_excesses(v[first:last], 1.0 + REPRESENTED, distance[first:last], l1, totals, tops)
         else:
@@ -63,7 +58,7 @@ def sum_conjugate_around(v, distance, outputs, l1, l2, penalised, objective):
 
 @compiled
 def add_excesses(v, factor, distance, l1, totals, tops):
-    """Add e² of at most ``LANES`` entries, one to each lane, where factor·|v_j| plus the distance exceeds l1 by e; keep the largest e."""
+    """For at most ``ACCUMULATORS`` entries, of which factor·|v_j| plus the distance exceeds l1 by e: add e², and keep the largest e."""
     for k in range(v.shape[0]):
         excess = max(factor * abs(v[k]) + distance[k] - l1, 0.0)
         totals[k] += excess * excess

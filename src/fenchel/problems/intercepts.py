@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel
-from fenchel.core.numeric import EPSILON, TINY
+from fenchel.core.numeric import EPSILON, TINY, narrowed
 from fenchel.problems.rounding import COMPENSATED, SMALLEST
 from fenchel.problems.sums import sum_losses, weighted_sums
 
@@ -55,7 +55,7 @@ def minimum_of_shifted(loss, z, y, row_weights, first, far):
         if abs(far) > FARTHEST:
             return 0.0
         at_far = shifted_derivative(loss, z, y, row_weights, far) / first
-    last = 0  # which end was replaced last: the value at an end that stays twice in a row is halved
+    last = 0  # which end was replaced last
     for k in range(MOST_CUTS):
         if at_far == 0.0 or abs(far - near) <= max(4.0 * EPSILON * abs(far), SMALLEST):
             return far
@@ -64,14 +64,7 @@ def minimum_of_shifted(loss, z, y, row_weights, first, far):
         if not min(near, far) < cut < max(near, far):
             cut = middle
         at_cut = shifted_derivative(loss, z, y, row_weights, cut) / first
-        if at_cut > 0.0:
-            near, at_near = cut, at_cut
-            at_far *= 0.5 if last > 0 else 1.0
-            last = 1
-        else:
-            far, at_far = cut, at_cut
-            at_near *= 0.5 if last < 0 else 1.0
-            last = -1
+        near, at_near, far, at_far, last = narrowed(near, at_near, far, at_far, last, cut, at_cut)
     return far
 
 

@@ -3,7 +3,7 @@
 A prediction and a dual variable are numbers for a loss of one output and vectors for K outputs; the same loops serve for both, except for
 derivatives, which a loss of K outputs writes to an array. Sums that a certificate rests on are compensated (Neumaier 1974): the
 rounding error of each addition is computed exactly and added at the end, so that the error of the sum does not grow with its length.
-``LANES`` such sums run side by side, each of every ``LANES``-th term: none waits for the addition before, and the compiler uses vector
+They have many accumulators, each for every ``ACCUMULATORS``-th term: no addition waits for the one before, and the compiler uses vector
 instructions.
 """
 
@@ -14,12 +14,12 @@ import numpy as np
 from fenchel.core.compiled import compiled, kernel, reassociated
 from fenchel.core.numeric import compensated_add
 
-LANES = 64  # sums of 50,000 logistic losses take 5.6, 4.4, 3.6 and 4.2 ns a row with 16, 32, 64 and 128
+ACCUMULATORS = 64  # sums of 50,000 logistic losses take 5.6, 4.4, 3.6 and 4.2 ns a row with 16, 32, 64 and 128
 
 
 @compiled
-def add_lanes(totals, losts):
-    """The sum of all lanes."""
+def sum_of_accumulators(totals, losts):
+    """The sum of all accumulators."""
     total, lost = 0.0, 0.0
     for k in range(totals.shape[0]):
         total, lost = compensated_add(total, lost, totals[k])
@@ -29,16 +29,16 @@ def add_lanes(totals, losts):
 
 @kernel
 def sum_losses(loss, z, y, row_weights):
-    totals, losts = np.zeros(LANES), np.zeros(LANES)
-    for first in range(0, z.shape[0], LANES):
-        last = first + LANES
+    totals, losts = np.zeros(ACCUMULATORS), np.zeros(ACCUMULATORS)
+    for first in range(0, z.shape[0], ACCUMULATORS):
+        last = first + ACCUMULATORS
         add_losses(loss, z[first:last], y[first:last], row_weights[first:last], totals, losts)
-    return add_lanes(totals, losts)
+    return sum_of_accumulators(totals, losts)
 
 
 @compiled
 def add_losses(loss, z, y, row_weights, totals, losts):
-    """Add the terms of at most ``LANES`` rows, one to each lane."""
+    """Add the terms of at most ``ACCUMULATORS`` rows, one to each accumulator."""
     for k in range(z.shape[0]):
         totals[k], losts[k] = compensated_add(totals[k], losts[k], row_weights[k] * loss.value(z[k], y[k]))
 
@@ -60,11 +60,11 @@ def negative_vector_derivatives(loss, z, y, alpha):
 @kernel
 def sum_conjugates(loss, alpha, y, row_weights, c):
     """Σ_i r_i φ*(−cα_i), and the sum of the absolute values."""
-    totals, losts, sizes = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
-    for first in range(0, alpha.shape[0], LANES):
-        last = first + LANES
+    totals, losts, sizes = np.zeros(ACCUMULATORS), np.zeros(ACCUMULATORS), np.zeros(ACCUMULATORS)
+    for first in range(0, alpha.shape[0], ACCUMULATORS):
+        last = first + ACCUMULATORS
         add_conjugates(loss, alpha[first:last], y[first:last], row_weights[first:last], c, totals, losts, sizes)
-    return add_lanes(totals, losts), sizes.sum()
+    return sum_of_accumulators(totals, losts), sizes.sum()
 
 
 @compiled
@@ -104,10 +104,10 @@ def weighted_sizes(alpha, y, row_weights):
 @kernel
 def weighted_sums(alpha, row_weights):
     """Σ_i r_i α_i, and the sum of the absolute values."""
-    totals, losts, sizes = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
-    for first in range(0, alpha.shape[0], LANES):
-        add_products(alpha[first : first + LANES], row_weights[first : first + LANES], totals, losts, sizes)
-    return add_lanes(totals, losts), sizes.sum()
+    totals, losts, sizes = np.zeros(ACCUMULATORS), np.zeros(ACCUMULATORS), np.zeros(ACCUMULATORS)
+    for first in range(0, alpha.shape[0], ACCUMULATORS):
+        add_products(alpha[first : first + ACCUMULATORS], row_weights[first : first + ACCUMULATORS], totals, losts, sizes)
+    return sum_of_accumulators(totals, losts), sizes.sum()
 
 
 @compiled

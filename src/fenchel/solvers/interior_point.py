@@ -35,7 +35,7 @@ from fenchel.solvers._second_order.complementarity import (
     move_rows,
 )
 from fenchel.solvers._second_order.few_rows import has_few_rows, in_terms_of_rows
-from fenchel.solvers._second_order.newton_equations import newton_equations
+from fenchel.solvers._second_order.newton_equations import Inverse, newton_equations
 from fenchel.solvers._second_order.small_interior_point import interior_point_steps
 from fenchel.solvers._second_order.small_problems import dense_columns, steps_are_compiled
 from fenchel.solvers.declaration import ridge_throughout, solver
@@ -99,45 +99,35 @@ def interior_point(
 ) -> Iterator[Iterate]:
     """A primal-dual interior point method: losses of linear and quadratic pieces and the ridge penalty, where rows or columns are few."""
     # A start is not used: interior point methods are slow from points near the bounds.
-    point, passes, small, equations = first_point(problem), 0.0, False, None
-    reduced = in_terms_of_rows(problem) if has_few_rows(problem) else None
-    if reduced is not None:
-        there = first_point(reduced.problem)
-        take_small_steps(reduced.problem, there, accuracy, most_passes)
-        w = reduced.weights(there.w)
-        if w is not None:
-            point, passes, small = point._replace(w=w, z=problem.predict(w), duals=there.duals), 2.0, True
-    elif steps_are_compiled(problem):
-        passes, small = 3.0 * take_small_steps(problem, point, accuracy, most_passes), True
-        point = point._replace(z=problem.predict(point.w))
+    found, equations = after_compiled_steps(problem, accuracy, most_passes), None
+    point, passes = found or (first_point(problem), 0.0)
+    if found is not None:
+        yield iterate_at(problem, point, passes, True)
     l2, r, gamma = problem.penalised.l2, problem.row_weights, box_curvature(problem)
     weights, fixed, changes = np.empty(problem.m), np.empty(problem.m), np.zeros_like(point.duals)
-    if small:
-        yield at(problem, point, passes, True)
     excess, left, before, idle = gap_of_residual(problem, point), 1.0, math.inf, 0
     while True:
         w, z, boxes, duals = point
-        total, mu = complementarity(boxes, duals, changes, 0.0, r), 0.0
+        total = complementarity(boxes, duals, changes, 0.0, r)
         gap = total + left * left * excess
         done = gap <= SAFETY * accuracy
         idle, before = (idle + 1 if gap >= before else 0), min(gap, before)
         if idle >= MOST_IDLE:
             return
-        if not small:
-            yield at(problem, point, passes, done)
+        if found is None:
+            yield iterate_at(problem, point, passes, done)
         if not total > 0.0:  # rounding has put every α at a bound
             return
-        small, equations = False, equations or newton_equations(problem.design, l2, problem.free, COLUMNS_PER_ROW)
+        found, equations = None, equations or newton_equations(problem.design, l2, problem.free, COLUMNS_PER_ROW)
         equations_of_rows(boxes, gamma, duals, changes, z, r, 0.0, 0.0, weights, fixed)
         solved = equations.inverse(weights) if equations.is_factorised else partial(by_conjugate_gradients, equations, weights.copy())
-        for corrects in (0.0, 1.0):
-            d = -solved(problem.penalty_gradient(w) - problem.design.rmatvec(fixed))
-            Xd = problem.predict(d)
-            length = changes_of_rows(boxes, gamma, duals, changes, z, Xd, mu, corrects)
-            if corrects == 0.0:
-                after = complementarity(boxes, duals, changes, length, r)
-                mu = after * (after / total) ** 2 / (2 * len(boxes))
-                equations_of_rows(boxes, gamma, duals, changes, z, r, mu, 1.0, weights, fixed)
+        _, Xd = direction(problem, solved, w, fixed)
+        length = changes_of_rows(boxes, gamma, duals, changes, z, Xd, 0.0, 0.0)
+        after = complementarity(boxes, duals, changes, length, r)
+        mu = after * (after / total) ** 2 / (2 * len(boxes))
+        equations_of_rows(boxes, gamma, duals, changes, z, r, mu, 1.0, weights, fixed)
+        d, Xd = direction(problem, solved, w, fixed)
+        length = changes_of_rows(boxes, gamma, duals, changes, z, Xd, mu, 1.0)
         passes += 3.0
         if not length > SHORTEST:
             return
@@ -146,7 +136,13 @@ def interior_point(
         point = InteriorPoint(w, problem.predict(w), boxes, duals)
 
 
-def at(problem: Problem, point: InteriorPoint, passes: float, done: bool) -> Iterate:
+def direction(problem: Problem, solved: Inverse, w: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The solution d of the Newton equations, and X·d."""
+    d = -solved(problem.penalty_gradient(w) - problem.design.rmatvec(fixed))
+    return d, problem.predict(d)
+
+
+def iterate_at(problem: Problem, point: InteriorPoint, passes: float, done: bool) -> Iterate:
     """The point as an iterate."""
     return Iterate(point.w, passes, int(2 * (passes + 1) * problem.design.nnz), point.alpha, z=point.z, done=done, exact=True)
 
@@ -161,6 +157,18 @@ def gap_of_residual(problem: Problem, point: InteriorPoint) -> float:
     residual = problem.penalty_gradient(point.w) - problem.adjoint(point.alpha)
     penalised = residual[:-1] if problem.free else residual
     return float(penalised @ penalised) / (2.0 * problem.penalised.l2)
+
+
+def after_compiled_steps(problem: Problem, accuracy: float, most_passes: float) -> tuple[InteriorPoint, float] | None:
+    """The point that compiled steps lead to, and the passes they make; None if the problem is not small, or products overflow."""
+    reduced = in_terms_of_rows(problem) if has_few_rows(problem) else None
+    if reduced is None and not steps_are_compiled(problem):
+        return None
+    small = problem if reduced is None else reduced.problem
+    point = first_point(small)
+    steps = take_small_steps(small, point, accuracy, most_passes)
+    w = point.w if reduced is None else reduced.weights(point.w)
+    return None if w is None else (point._replace(w=w, z=problem.predict(w)), 3.0 * steps if reduced is None else 2.0)
 
 
 def take_small_steps(problem: Problem, point: InteriorPoint, accuracy: float, most_passes: float) -> int:

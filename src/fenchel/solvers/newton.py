@@ -53,14 +53,10 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
     passes, steps, first, before, value, exact = 0.0, 0, 0.0, math.inf, math.nan, False
     if start is None and has_few_rows(problem):
         reduced = in_terms_of_rows(problem)
-        u = (
-            None
-            if reduced is None
-            else steps_of_small_problem(reduced.problem, *reduced.problem.starting_point(None), accuracy, most_passes)
-        )
-        found = None if reduced is None or u is None else reduced.weights(u[0])
-        if found is not None:
-            w, z, exact, passes = found, problem.predict(found), True, 2.0
+        if reduced is not None:
+            u, _ = steps_of_small_problem(reduced.problem, *reduced.problem.starting_point(None), accuracy, most_passes)
+            found = reduced.weights(u)
+            w, z, exact, passes = (w, z, exact, passes) if found is None else (found, problem.predict(found), True, 2.0)
     elif steps_are_compiled(problem):
         w, taken = steps_of_small_problem(problem, w, z, accuracy, most_passes)
         z, exact, passes = problem.predict(w), True, 2 * taken

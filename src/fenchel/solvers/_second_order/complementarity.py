@@ -16,12 +16,12 @@ from __future__ import annotations
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel, reassociated
+from fenchel.problems.sums import ACCUMULATORS
 
 INSIDE = 0.995  # share of the way to the nearest bound that a step may go
 NEAREST = 1e-17  # of the width of a box: a difference of rounded numbers that is smaller, or zero, counts as this
 SHORTEST = 1e-10  # a shorter step ends the method
 MOST_IDLE = 8  # steps in a row that do not reduce the gap below its least value, which rounding then prevents
-LANES = 64  # rows whose largest ratios are kept side by side, for vector instructions
 
 
 @compiled
@@ -61,7 +61,7 @@ def set_change(box, gamma, dual, z, Xd, mu, corrects, change):
 
 @compiled
 def add_shortening(box, dual, change, tops):
-    """tops_k ← the largest of itself and −change/value of everything that must stay positive, over rows k, k + LANES, …"""
+    """tops_k ← the largest of itself and −change/value of everything that must stay positive, over rows k, k + ``ACCUMULATORS``, …"""
     for k in range(box.shape[1]):
         below, above = distances(box[1, k], box[2, k], dual[0, k])
         of_alpha = max(-change[0, k] / below, change[0, k] / above)
@@ -93,12 +93,12 @@ def equations_of_rows(boxes, gamma, duals, changes, z, r, mu, corrects, weights,
 @kernel
 def changes_of_rows(boxes, gamma, duals, changes, z, Xd, mu, corrects):
     """Set the changes of all terms; the longest step, at most 1, that leaves everything positive."""
-    tops = np.zeros(LANES)
+    tops = np.zeros(ACCUMULATORS)
     m = z.shape[0]
     for k in range(boxes.shape[0]):
         set_change(boxes[k], gamma, duals[k], z, Xd, mu, corrects, changes[k])
-        for first in range(0, m, LANES):
-            last = first + LANES
+        for first in range(0, m, ACCUMULATORS):
+            last = first + ACCUMULATORS
             add_shortening(boxes[k][:, first:last], duals[k][:, first:last], changes[k][:, first:last], tops)
     return min(1.0, INSIDE / max(tops.max(), INSIDE))
 

@@ -1,4 +1,4 @@
-"""A ridge problem with far fewer rows than columns as one with as many columns as rows
+"""A ridge problem with fewer rows than columns as one with as many columns as rows
 
 The minimiser is a combination of the rows: w = Qᵀu with X = L·Q, where the rows of Q are orthonormal and XXᵀ = L·Lᵀ. Then X·w = L·u and
 ‖w‖ = ‖u‖, so that u minimises the same objective on the rows of L, in as many weights as there are rows, and w = Xᵀ·L⁻ᵀ·u. Dual points are

@@ -65,20 +65,17 @@ class ByColumns:
 
     def __init__(self, design: Design, l2: float, free: bool) -> None:
         self.l2, self.penalised = l2, np.arange(design.n - free)
-        self.gram = weighted_gram(design)
+        self.gram = weighted_gram(design, l2)
 
-    def inverse(self, h: np.ndarray) -> Inverse:
+    def inverse(self, h: np.ndarray, rough: bool = False) -> Inverse:
         """The function that takes g to the solution, for one g or one in each column."""
-        return self._inverse(h, 0.0)
-
-    def _inverse(self, h: np.ndarray, l2: float) -> Inverse:
-        G = self.gram(h, l2)
+        G = self.gram(h, rough)
         G[self.penalised, self.penalised] += self.l2
         return _factorised(G)
 
     def solve(self, h: np.ndarray, g: np.ndarray, forcing: float) -> tuple[np.ndarray, int]:
         """d, and how many passes over the data it took."""
-        return -self._inverse(h, self.l2 if forcing >= ROUGH else 0.0)(g), 1
+        return -self.inverse(h, rough=forcing >= ROUGH)(g), 1
 
 
 class ByRows:

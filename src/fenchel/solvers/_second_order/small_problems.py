@@ -27,8 +27,7 @@ BLOCK = 512  # rows whose products are added at a time
 SUFFICIENT = 1e-4  # share of t·<∇P, d> by which P must fall
 SHORT = 1e-3  # a shorter step means that φ'' at z is a poor model, and the solver tries the upper bound of φ'' instead
 
-
-length = inside(length_along)
+length_of_step = inside(length_along)
 
 
 def steps_are_compiled(problem: Problem, weights: int | None = None) -> bool:
@@ -99,7 +98,7 @@ def newton_steps(loss, columns, y, r, l2, free, w, z, accuracy, most):
         slope = dot(gradient, d)
         combine(columns, d, Ad)
         penalty = l2 * dot(w[:penalised], d[:penalised]), l2 * dot(d[:penalised], d[:penalised])
-        t = length(loss, z, Ad, y, r, slope, *penalty)
+        t = length_of_step(loss, z, Ad, y, r, slope, *penalty)
         new = objective(loss, z, Ad, t, y, r, l2, penalised, w, d)
         while not new <= value + SUFFICIENT * t * slope:
             t *= 0.5

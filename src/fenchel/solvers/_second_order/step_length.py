@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from fenchel.core.compiled import compiled, kernel, reassociated
+from fenchel.core.numeric import narrowed
 
 FLAT = 0.3  # relative to the derivative at 0: |derivative| at which the search ends
 LONGEST = 64.0  # longest step tried
@@ -31,21 +32,13 @@ def derivative_along(loss, z, Xd, y, r, t):
 @kernel
 def length_along(loss, z, Xd, y, r, slope, linear, quadratic):
     """t > 0 near the minimum; ``slope`` is the derivative at 0, and ``linear + t·quadratic`` that of the penalty."""
-    low, at_low, high, at_high = 0.0, slope, math.inf, math.inf
-    t = 1.0
-    side = 0  # which end was replaced last: the value at an end that stays twice in a row is halved
+    low, at_low, high, at_high = 0.0, -slope, math.inf, -math.inf  # decreases along d: positive before the minimum
+    t, last = 1.0, 0
     for _ in range(MOST_TRIALS):
         at_t = derivative_along(loss, z, Xd, y, r, t) + linear + t * quadratic
         if not abs(at_t) > -FLAT * slope:  # also where it is not a number, which the caller finds
             return t
-        if at_t > 0.0:
-            high, at_high = t, at_t
-            at_low *= 0.5 if side > 0 else 1.0
-            side = 1
-        else:
-            low, at_low = t, at_t
-            at_high *= 0.5 if side < 0 else 1.0
-            side = -1
+        low, at_low, high, at_high, last = narrowed(low, at_low, high, at_high, last, t, -at_t)
         if math.isinf(high):
             if t >= LONGEST:
                 return t

@@ -22,25 +22,23 @@ from fenchel.linalg.weights import Plain
 
 FEW = 0.5  # share of the rows with h_i ≠ 0 below which they are copied
 BLAS_SPEED = 30.0  # multiplications of BLAS in the time of one that is scattered over memory
-
-SINGLE = 1e-6  # least ridge penalty, relative to the trace, that single precision leaves the smallest eigenvalues apart from
-
-RANGE = 1e-20, 1e20  # of l2 with which no entry is too small or too large for single precision
+SINGLE = 1e-6  # least ridge penalty, relative to the trace, for single precision: the smallest eigenvalues of the sum keep a digit or more
+RANGE = 1e-20, 1e20  # of penalties with which no entry is too small or too large for single precision
 
 Gram = Callable[..., np.ndarray]
 
 
-def weighted_gram(design: Design) -> Gram:
-    """The function that takes h, and l2, to the matrix, of which the lower triangle is valid.
+def weighted_gram(design: Design, l2: float = 0.0) -> Gram:
+    """The function that takes h to the matrix, of which the lower triangle is valid; l2 is what will be added to its diagonal.
 
-    That of a large dense X is computed in single precision, in half the time, if the l2 that will be added to its diagonal is so large that
-    the smallest eigenvalues of the sum keep a digit or more.
+    With ``rough=True`` that of a large dense X is computed in single precision, in less time, unless l2 is too small for that.
     """
     if not sp.issparse(design.storage):
-        is_large, squares = filled_in_cost(design) >= PARALLEL_PRODUCTS, design.row_norms() ** 2
-        return lambda h, l2=0.0: _dense(design, h, is_large and RANGE[0] < l2 < RANGE[1] and SINGLE * float(h @ squares) <= l2)
+        squares = design.row_norms() ** 2
+        may_be_single = filled_in_cost(design) >= PARALLEL_PRODUCTS and RANGE[0] < l2 < RANGE[1]
+        return lambda h, rough=False: _dense(design, h, rough and may_be_single and SINGLE * float(h @ squares) <= l2)
     filled_in = BLAS_SPEED * scattered_cost(design) > filled_in_cost(design)
-    return lambda h, l2=0.0: (_filled_in if filled_in else _scattered)(design, h)
+    return lambda h, rough=False: (_filled_in if filled_in else _scattered)(design, h)
 
 
 def gram_cost(design: Design) -> float:
