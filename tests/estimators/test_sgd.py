@@ -33,7 +33,8 @@ def rows(m=300, seed=0):
 
 def test_the_fit_ends_after_passes_without_improvement():
     X, y = rows(50_000)
-    impatient, patient = (fl.SGDClassifier(n_iter_no_change=k).fit(X, y > 0) for k in (1, 8))
+    X = X * [1.0, 10.0, 100.0, 1.0, 1.0]  # the dual objective tells little where columns differ much
+    impatient, patient = (fl.SGDClassifier(alpha=1e-8, n_iter_no_change=k).fit(X, y > 0) for k in (1, 8))
     assert impatient.n_iter_ < patient.n_iter_
     assert impatient.converged_
     assert patient.objective_ <= impatient.objective_
@@ -68,16 +69,25 @@ def test_penalties_that_passes_do_not_serve_and_small_least_squares_are_solved_t
 
 def test_of_the_average_and_the_last_weights_the_better_are_kept():
     X, y = fl.datasets.make_text(600, n=3000, nonzeros=30)
-    model = fl.SGDClassifier(random_state=0).fit(X, y)
-    assert model.solver_ == "accelerated-sdca"
-    last = fl.minimize(
-        fl.Problem(X, np.where(y > 0, 1.0, -1.0), fl.Hinge(), fl.L2(1e-4), intercept="free"),
-        "accelerated-sdca",
-        variant="practical",
-        tol=0.0,
-        max_passes=model.n_iter_,
-        seed=np.random.RandomState(0).randint(2**31 - 1),
-    )
-    at_the_end = fl.Problem(X, np.where(y > 0, 1.0, -1.0), fl.Hinge(), fl.L2(1e-4), intercept="free").objective(last.iterate.w)
-    assert model.objective_ <= at_the_end * (1.0 + 1e-12)
-    assert (np.diff(model.history_["passes"]) == 1.0).all()
+    problem = fl.Problem(X, np.where(y > 0, 1.0, -1.0), fl.Hinge(), fl.L2(1e-4), intercept="free")
+    better = []
+    for passes in range(2, 7):
+        model = fl.SGDClassifier(random_state=0, max_iter=passes, tol=None).fit(X, y)
+        assert model.solver_ == "sdca"
+        seed = np.random.RandomState(0).randint(2**31 - 1)
+        last = fl.minimize(problem, "sdca", shrinking=False, tol=0.0, max_passes=passes, seed=seed)
+        at_the_end = problem.objective(last.iterate.w)
+        assert model.objective_ <= at_the_end * (1.0 + 1e-12)
+        assert (np.diff(model.history_["passes"]) == 1.0).all()
+        better.append(model.objective_ < at_the_end * (1.0 - 1e-6))
+    assert any(better)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_fit_ends_where_no_pass_can_lower_the_objective_by_more_than_the_tolerance(sparse):
+    X, y = fl.datasets.make_text(3000, n=2000, nonzeros=20) if sparse else rows(50_000)
+    model = fl.SGDClassifier(n_iter_no_change=500).fit(X, y > 0)
+    assert model.n_iter_ < 50
+    best = fl.SGDClassifier(solver="auto", tol=1e-5).fit(X, y > 0)
+    assert model.objective_ - best.objective_ <= 1e-3
+    assert model.converged_

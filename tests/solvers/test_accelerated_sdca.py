@@ -74,4 +74,4 @@ def test_the_progressive_loss_is_that_before_each_step(loss):
     plain = next(accelerated_sdca.run(problem, start=None, rng=np.random.default_rng(1), accuracy=0.0, variant="practical"))
     assert np.isnan(plain.mean_loss)
     one = problem.on_rows([0])
-    assert next(practical(one, None, np.random.default_rng(0), True)).mean_loss == pytest.approx(one.objective_at_zero)
+    assert next(practical(one, None, np.random.default_rng(0), progressive=True)).mean_loss == pytest.approx(one.objective_at_zero)

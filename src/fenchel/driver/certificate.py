@@ -84,8 +84,7 @@ class Certificate:
             self.proven = max(self.proven, problem.lower_bound(alpha, v, self.objective, z, wanted))
             return
         if is_best and iterate.done and iterate.exact:  # it is probably the last: prove it at once
-            self.error = problem.objective_error(self.w, z, self.objective)
-            self._prove(alpha.copy(), problem.lower_bound(alpha, v, self.above, wanted=self.above - self.target))
+            self.prove(z, alpha, v)
             if self.is_reached:
                 return
         bound = iterate.estimated_bound
@@ -93,6 +92,11 @@ class Certificate:
             bound = problem.estimated_bound(alpha, v, self.objective, wanted)
         if bound > self.bound:
             self.candidate = Unproven(alpha.copy(), v.copy() if is_exact else None, bound)
+
+    def prove(self, z: Any, alpha: np.ndarray, v: np.ndarray | None = None) -> None:
+        """Round the objective of the best point, whose predictions are z, up, and prove the bound of a dual point."""
+        self.error = self.problem.objective_error(self.w, z, self.objective)
+        self._prove(alpha.copy(), self.problem.lower_bound(alpha, v, self.above, wanted=self.above - self.target))
 
     def verify(self, z: Any = None, final: bool = False) -> None:
         """Compute objective and bound again from w and α alone, with allowances for rounding.

@@ -94,8 +94,8 @@ class Classifier(ClassifierMixin, LinearEstimator):
             ((coef, intercept),) = weights
             return {"coef_": coef.T.astype(dtype), "intercept_": np.broadcast_to(intercept, coef.shape[1]).astype(dtype)}
         return {
-            "coef_": np.array([coef for coef, _ in weights]).astype(dtype),
-            "intercept_": np.array([float(intercept) for _, intercept in weights]).astype(dtype),
+            "coef_": np.array([coef for coef, _ in weights], dtype=dtype),
+            "intercept_": np.array([float(intercept) for _, intercept in weights], dtype=dtype),
         }
 
     def _current_weights(self, count: int) -> list[Any]:

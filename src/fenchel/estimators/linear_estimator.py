@@ -245,6 +245,8 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         threads = self._threads() or available_threads()
         starts = self._starts(len(targets))
         seed = self._seed()
+        if len(targets) > 1:
+            problem.design.largest  # noqa: B018  # computed once for the proofs of all targets
 
         def one(k: int, threads: int) -> Result:
             part = self._part(problem, targets, form, k)

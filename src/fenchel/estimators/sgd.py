@@ -1,6 +1,6 @@
 """``SGDClassifier`` and ``SGDRegressor`` as in scikit-learn: min (1/Σs)·Σ_i s_i φ(z_i, y_i) + α·penalty
 
-By default ``fit`` makes a few passes of stochastic dual coordinate ascent with momentum and stops by scikit-learn's rule; ``partial_fit``
+By default ``fit`` makes a few passes of stochastic dual coordinate ascent and stops by scikit-learn's rule; ``partial_fit``
 makes a single pass of an online method. Problems that a second-order method solves in the time of these passes are solved instead. With
 ``solver="auto"``, or the name of a solver, ``fit`` minimises the objective to a certified gap of ``tol``. The methods choose their own step
 sizes: parameters for learning rates have no effect.
@@ -39,10 +39,10 @@ from fenchel.solvers.declaration import is_quadratic, is_ridge, second_derivativ
 from fenchel.solvers.interior_point import maximum_over_boxes
 
 ONLINE = "online"
-# The solver whose passes ``fit`` makes. On a9a, letter, rcv1, usps and digits with the hinge its objective after the same number of passes
-# is about that of "optimistic" or below it, and a pass costs less.
+# The solver whose passes ``fit`` makes. Plain dual ascent suits rows that share few coordinates: for hinge loss it takes 7 passes in place of
+# 12 on bigrams of the BBC's texts, and after 4 passes over news20 its objective is 0.012 in place of 0.042.
 PASSES: dict[str, Any] = {"solver": "accelerated-sdca", "variant": "practical", "progressive": True}
-
+PASSES_OVER_SPARSE: dict[str, Any] = {"solver": "sdca", "progressive": True}
 
 # Most multiplications m·n² of a step of an interior point method for which it takes less time than passes. On 27 generated problems of 100
 # to 50,000 rows and 5 to 200 columns it takes 0.5 to 1.0 times as long below, except 1.6 times on 10,000 × 5, and 0.7 to 3.2 times above.
@@ -141,7 +141,10 @@ class _Sgd(SklearnParameters):
         if not self._makes_passes(problem):
             return {**limits, "solver": "auto"}
         patience = checked_whole("n_iter_no_change", self.n_iter_no_change) if self.tol is not None else math.inf
-        return {**limits, **PASSES, "patience": patience}
+        passes = PASSES if problem.design.overlapping else PASSES_OVER_SPARSE
+        # Where the number of passes is what the user asks for, each visits all rows.
+        shrinking = self.tol is not None and self.max_iter >= SECOND_ORDER_STEPS
+        return {**limits, **passes, "shrinking": shrinking, "patience": patience}
 
     def _makes_passes(self, problem: Problem) -> bool:
         """Whether ``fit`` makes passes of the online method: not where it refuses the penalty, or a certified minimum costs no more."""
@@ -221,8 +224,8 @@ class SGDClassifier(_Sgd, OnlineClassifier, Classifier):  # type: ignore[misc]  
         penalty: "l2", "l1", "elasticnet" or None.
         alpha: the strength.
         l1_ratio: for "elasticnet", the share of the l1 norm.
-        tol, n_iter_no_change: ``fit`` stops after so many passes in a row whose objective is not below the lowest so far by more than
-            ``tol``; None means exactly ``max_iter`` passes.
+        tol, n_iter_no_change: ``fit`` stops after so many passes in a row whose mean loss is not below the lowest so far by more than
+            ``tol``, or once the dual objective tells that no pass can lower the objective by more; None means exactly ``max_iter`` passes.
         early_stopping, validation_fraction: whether to hold out this share of the rows and stop by the error on them instead.
         max_iter: the maximal number of passes over the data.
         solver: "online"; or "auto", or one of fenchel's solvers, to minimise to a certified gap of ``tol`` times the objective at w = 0.

@@ -155,11 +155,15 @@ class Design:
 
     def rmatvec(self, a: np.ndarray) -> np.ndarray:
         """Xᵀ·a, for one number per row or one per row and output."""
-        product = self._transposed_blocks(a) if self._by_blas(a) else self._product(a, forward=self.stored_by_columns, size=self.width)
-        if not self.intercept:
-            return product
-        whole = np.empty((self.n, *product.shape[1:]))
-        whole[:-1], whole[-1] = product, self.intercept * a.sum(axis=0)
+        if not self._by_blas(a):
+            whole = self._product(a, forward=self.stored_by_columns, size=self.n)
+        elif not self.intercept:
+            return self._transposed_blocks(a)
+        else:
+            whole = np.empty((self.n, *a.shape[1:]))
+            whole[:-1] = self._transposed_blocks(a)
+        if self.intercept:
+            whole[-1] = self.intercept * a.sum(axis=0)
         return whole
 
     def rmatvec_with_size(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

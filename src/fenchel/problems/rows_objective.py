@@ -21,7 +21,7 @@ from fenchel.linalg.design import Design
 from fenchel.problems import intercepts
 from fenchel.problems.objective import Objective, gap_between
 from fenchel.problems.rounding import COMPENSATED, TERM, relative_error, underflow
-from fenchel.problems.sums import sum_conjugates, sum_largest_derivatives, sum_losses, weighted_sizes
+from fenchel.problems.sums import sum_conjugates, sum_largest_derivatives, sum_losses, sum_of_sizes, weighted_sizes
 
 SIMPLEX = 40.0  # p·log p changes by at most |log ε| < 40 times a change of ε ≥ 1e-17 in p
 
@@ -148,8 +148,9 @@ class RowsObjective(Objective):
     def _largest_prediction(self, w: np.ndarray) -> float:
         """A bound on Σ_j |x_ij w_j| of every row and output: from the largest entries of columns, or from the lengths of rows."""
         if self.design.knows_largest:
-            products = self.design.largest @ np.abs(w)
-            return float(products.max()) if self.vector_valued else float(products)
+            if self.vector_valued:
+                return float((self.design.largest @ np.abs(w)).max())
+            return float(sum_of_sizes(self.design.largest, w))
         if not w[: self.design.width].any():
             return abs(self.intercept) * float(np.abs(w[-1]).max())
         top = float(np.abs(w).max())  # squares of w itself may underflow or overflow

@@ -164,3 +164,13 @@ def whole_conjugate(regularizer, v):
 @kernel
 def whole_gradient(regularizer, w, out):
     regularizer.gradient(w, out)
+
+
+@kernel
+@reassociated
+def sum_of_sizes(a, b):
+    """Σ_j |a_j b_j|"""
+    total = 0.0
+    for j in range(a.shape[0]):
+        total += abs(a[j] * b[j])
+    return total

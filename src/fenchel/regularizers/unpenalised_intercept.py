@@ -83,9 +83,5 @@ class UnpenalisedIntercept(NamedTuple):
     def with_l2(self, extra):
         return UnpenalisedIntercept(self.penalty.with_l2(extra), self.first, self.intercept_l2 + extra)
 
-    def with_l2_on_free(self):
-        """The same plus a quadratic term on the intercept, as strongly convex as the penalty is."""
-        return UnpenalisedIntercept(self.penalty, self.first, self.penalty.strong_convexity())
-
     def times(self, c):
         return UnpenalisedIntercept(self.penalty.times(c), self.first, c * self.intercept_l2)

@@ -25,8 +25,8 @@ non-smooth losses). The momentum grows like Nesterov's (t_k − 1)/t_{k+1} and r
 passes. A non-smooth loss gets no momentum, because the errors of its passes are too large; instead κ is reduced whenever the rows that
 moved in a pass nearly stop moving, so that this proximal point method (R. T. Rockafellar, *Monotone operators and the proximal point
 algorithm*, SIAM J. Control and Optimization 1976) takes the longest steps that its passes can follow. No inner gap is computed.
-An unpenalised intercept, which has no bound known beforehand, always uses this variant. With ``progressive=True`` its iterates carry the
-mean loss of their pass, each loss just before the step on its row.
+An unpenalised intercept, which has no bound known beforehand, always uses this variant, with a κ_b of its own as in
+:mod:`fenchel.solvers.sdca`, where ``shrinking`` and ``progressive`` are described.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.problems.row_order import block_shuffled
 from fenchel.solvers.declaration import bounded_below, dual_steps, known_link, separable, smooth_or_smoothable, solver
-from fenchel.solvers.sdca import LARGEST_SEED, dual_curvatures, sdca, sdca_pass, start_alpha, with_dual_step
+from fenchel.solvers.sdca import LARGEST_SEED, dual_curvatures, intercept_curvature, sdca, sdca_pass, start_alpha, with_dual_step
 
 VARIANTS = ("faithful", "practical")
 SMALLEST_CONDITION = 10.0  # the paper's bound on R²/(λγm), below which acceleration gains nothing
@@ -67,20 +67,21 @@ def accelerated_sdca(
     rng: np.random.Generator,
     accuracy: float,
     variant: str = "faithful",
+    shrinking: bool = True,
     progressive: bool = False,
 ) -> Iterator[Iterate]:
     """Accelerated proximal SDCA: for weak regularization, where plain SDCA slows down."""
     if variant not in VARIANTS:
         raise InputError(f"accelerated-sdca has no variant {variant!r}: choose 'faithful' or 'practical'.")
     if variant == "practical" or problem.free:
-        return practical(with_dual_step(problem), start, rng, progressive)
+        return practical(with_dual_step(problem), start, rng, shrinking, progressive)
     reduced = with_dual_step(smooth(strongly_convex(problem, accuracy), accuracy))
     lam, gamma = reduced.regularizer.strong_convexity(), 1.0 / reduced.loss.smoothness()
     norm = largest_norm(reduced)
     kappa = norm * norm / (gamma * reduced.m) - lam
     if norm * norm / (lam * gamma) <= SMALLEST_CONDITION * reduced.m or not math.isfinite(kappa):
-        return sdca.run(reduced, start=start, rng=rng, accuracy=accuracy)
-    inner = Inner(reduced, kappa, start, rng)
+        return sdca.run(reduced, start=start, rng=rng, accuracy=accuracy, shrinking=shrinking)
+    inner = Inner(reduced, kappa, start, rng, shrinking)
     # Added curvature raises the optimum by at most ε/2.
     return faithful(inner, slack=0.5 * max(accuracy, SMALLEST_ACCURACY) if problem.regularizer.strong_convexity() == 0.0 else 0.0)
 
@@ -115,7 +116,9 @@ def faithful(inner: Inner, slack: float) -> Iterator[Iterate]:
             yield inner.iterate(w, z, objective - excess - slack)
 
 
-def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator, progressive: bool = False) -> Iterator[Iterate]:
+def practical(
+    problem: Problem, start: Iterate | None, rng: np.random.Generator, shrinking: bool = True, progressive: bool = False
+) -> Iterator[Iterate]:
     """One inner pass per outer step, momentum by Nesterov's rule with restarts."""
     smoothness = problem.loss.smoothness()
     non_smooth = math.isinf(smoothness)
@@ -123,15 +126,14 @@ def practical(problem: Problem, start: Iterate | None, rng: np.random.Generator,
     kappa = R2 / problem.m * (1.0 if non_smooth else smoothness)
     if problem.design.overlapping and not non_smooth:
         kappa *= OVERLAPPING_FACTOR
-    inner = Inner(problem, kappa, start, rng, progressive)
+    inner = Inner(problem, kappa, start, rng, shrinking, progressive)
     mu = problem.regularizer.strong_convexity() / 2.0
     most = 0.0 if non_smooth else (math.sqrt(mu + kappa) - math.sqrt(mu)) / (math.sqrt(mu + kappa) + math.sqrt(mu))
-    least_kappa = problem.penalised.strong_convexity() if problem.free else 0.0  # the only curvature in an unpenalised intercept
     t, least = inner.state.get("t", 1.0), inner.state.get("least", math.inf)
     while True:
         w = inner.run_pass()
         if non_smooth and inner.is_settled:
-            inner.set_kappa(max(WEAKER * inner.kappa, least_kappa))
+            inner.set_kappa(WEAKER * inner.kappa)
         if most > 0.0:
             distance, turn = change_of_direction(w.reshape(-1), inner.y.reshape(-1), inner.w_old.reshape(-1))
             if turn > 0.0 or distance > LARGEST_GROWTH * least:
@@ -179,8 +181,16 @@ def largest_norm(problem: Problem) -> float:
 class Inner:
     """Prox-SDCA on P(w) + κ/2·‖w − y‖² around the extrapolated point y: Ω_κ = Ω + κ/2·‖w‖² has more curvature, and w = ∇Ω_κ*(v + κy)."""
 
-    def __init__(self, problem: Problem, kappa: float, start: Iterate | None, rng: np.random.Generator, progressive: bool = False) -> None:
-        self.problem, self.rng, self.progressive = problem, rng, progressive
+    def __init__(
+        self,
+        problem: Problem,
+        kappa: float,
+        start: Iterate | None,
+        rng: np.random.Generator,
+        shrinking: bool = True,
+        progressive: bool = False,
+    ) -> None:
+        self.problem, self.rng, self.shrinking, self.progressive = problem, rng, shrinking, progressive
         self.mean_loss = math.nan  # of the last pass, each loss just before the step on its row
         self.alpha = start_alpha(problem, start)
         self.state = dict(start.state) if start is not None else {}
@@ -197,24 +207,36 @@ class Inner:
     def set_kappa(self, kappa: float) -> None:
         """Change the strength of the proximal term."""
         self.kappa = self.state["kappa"] = kappa
-        self._proximal = self.problem.replace(regularizer=self.problem.regularizer.with_l2(kappa))
+        problem, regularizer = self.problem, self.problem.regularizer.with_l2(kappa)
+        if problem.free:
+            self._kappa_b = intercept_curvature(problem, regularizer.penalty)
+            regularizer = regularizer._replace(intercept_l2=self._kappa_b)
+        self._proximal = problem.replace(regularizer=regularizer)
         self._q = dual_curvatures(self._proximal)
 
     def run_pass(self) -> np.ndarray:
         """One pass of Prox-SDCA; the weights it ends with."""
-        problem, y = self.problem, self.y.reshape(-1)
+        problem, v = self.problem, self.v.reshape(-1)
         # The two vectors are used again in every pass: new ones of many weights would cost as much as the additions.
-        add_multiple(self.v.reshape(-1), y, self.kappa, self._room)
+        self._add_proximal(v, 1.0, self._room)
         u = weights_of(self._proximal.regularizer, self._room)
         order = block_shuffled(problem.m, self.rng)
-        seed = 0 if self.progressive else int(self.rng.integers(1, LARGEST_SEED))
+        seed = int(self.rng.integers(1, LARGEST_SEED)) if self.shrinking else 0
         shared = (problem.loss, self._outputs, u, self.alpha, self._q)
         read, self.is_settled, loss = sdca_pass(*self._rows, *shared, order, self.progressive, seed)
         self.passes, self.accesses = self.passes + max(1.0, read / max(1, problem.design.nnz)), self.accesses + read
         self.mean_loss = loss if self.progressive else math.nan
-        add_multiple(u.v, y, -self.kappa, self.v.reshape(-1))
+        self._add_proximal(u.v, -1.0, v)
         self.w = read_weights(u).reshape(problem.shape)
         return self.w
+
+    def _add_proximal(self, v: np.ndarray, sign: float, out: np.ndarray) -> None:
+        """out ← v ± κy, with κ_b for an unpenalised intercept"""
+        y = self.y.reshape(-1)
+        add_multiple(v, y, sign * self.kappa, out)
+        if self.problem.free:
+            intercept = slice(self.problem.regularizer.first, None)
+            out[intercept] = v[intercept] + sign * self._kappa_b * y[intercept]
 
     def predict(self) -> np.ndarray:
         """X·w, counted among the entries read."""
