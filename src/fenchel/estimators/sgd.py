@@ -39,8 +39,8 @@ from fenchel.solvers.declaration import is_quadratic, is_ridge, second_derivativ
 from fenchel.solvers.interior_point import maximum_over_boxes
 
 ONLINE = "online"
-# The solver whose passes ``fit`` makes. Plain dual ascent suits rows that share few coordinates: for hinge loss it takes 7 passes in place of
-# 12 on bigrams of the BBC's texts, and after 4 passes over news20 its objective is 0.012 in place of 0.042.
+# The solver whose passes ``fit`` makes. Plain dual ascent suits rows that share few coordinates: for hinge loss it takes 7 passes in place
+# of 12 on bigrams of the BBC's texts, and after 4 passes over news20 its objective is 0.012 in place of 0.042.
 PASSES: dict[str, Any] = {"solver": "accelerated-sdca", "variant": "practical", "progressive": True}
 PASSES_OVER_SPARSE: dict[str, Any] = {"solver": "sdca", "progressive": True}
 
