@@ -30,11 +30,19 @@ def test_automatic_choice_solves_ordinary_data_sets():
 
 
 def test_mixtures_that_would_not_fit_in_memory_are_not_kept():
-    problem = Problem(Chain(), [[["a"], ["b"]]] * 2, [["X", "Y"]] * 2, fl.L2(1e-3))
-    problem.n = 10**6
-    assert choose(problem)[0] == "block-frank-wolfe"
-    problem.part_sizes = np.array([10**9])
-    assert choose(problem)[0] == "optimistic"
+    few, many = (Problem(Chain(), [[["a"], ["b"]]] * 2, [["X", "Y"]] * 2, fl.L2(1e-3)) for _ in range(2))
+    few.n = many.n = 10**6
+    many.part_sizes = np.array([10**9])
+    assert choose(few)[0] == "block-frank-wolfe"
+    assert choose(many)[0] == "optimistic"
+
+
+def test_a_choice_is_made_once_for_a_problem_and_again_for_another_regularizer():
+    problem = fl.Problem(np.ones((100, 1)), np.ones(100), fl.Squared(), fl.L2(1e-3))
+    assert choose(problem) is choose(problem)
+    assert choose(problem)[0] == "newton"
+    assert choose(problem.replace(regularizer=fl.L1(1e-3)))[0] == "working-set"
+    assert choose(problem.replace(loss=fl.Absolute()))[0] == "interior-point"
 
 
 PENALTIES = [fl.L2(1e-4), fl.L1(1e-3), fl.L1L2(l1=1e-3, l2=1e-4), fl.SquaredLp(0.1, 1.5)]

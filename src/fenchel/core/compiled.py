@@ -219,6 +219,8 @@ def kernel(function: F) -> F:
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
+        if _own_types.issuperset(map(type, args)):
+            return dispatcher(())(*args)
         foreign = _foreign_classes(args)
         try:
             return dispatcher(foreign)(*args)
@@ -247,13 +249,20 @@ def inside(loop: F) -> F:
     return compiled(getattr(loop, "__wrapped__", loop))
 
 
+_own_types: set[type] = {bool, int, float, np.ndarray, np.float64, np.bool_}  # and classes that are own throughout, once they were seen
+
+
 def _foreign_classes(values: tuple[Any, ...]) -> tuple[type, ...]:
     """The classes of the values and of their nested fields that are defined outside the package."""
     found: tuple[type, ...] = ()
     for value in values:
-        if isinstance(value, tuple) and not _is_own_throughout(type(value)):
-            if not _is_own(type(value)):
-                found += (type(value),)
+        if isinstance(value, tuple):
+            cls = type(value)
+            if _is_own_throughout(cls):
+                _own_types.add(cls)
+                continue
+            if not _is_own(cls):
+                found += (cls,)
             found += _foreign_classes(value)
     return found
 

@@ -153,6 +153,12 @@ def choose(problem: Any) -> tuple[str, dict[str, Any]]:
     >>> choose(fl.Problem(X, y, fl.Squared(), fl.L2(1e-6)))
     ('newton', {})
     """
+    if "choice" not in problem.decisions:
+        problem.decisions["choice"] = _first_that_fits(problem)
+    return problem.decisions["choice"]
+
+
+def _first_that_fits(problem: Any) -> tuple[str, dict[str, Any]]:
     known = solvers()
     rules = STRUCTURED_RULES if problem.structured else RULES if problem.in_memory else STREAM_RULES
     for rule in rules:

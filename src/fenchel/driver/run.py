@@ -166,14 +166,16 @@ class Run:
         is_best = certificate.add_point(iterate.w, objective)
         if math.isfinite(objective):
             certificate.add_bound(iterate, z, is_best)
-        if certificate.is_reached or certificate.is_contradictory:
+        gap = certificate.gap
+        if gap <= self.target or certificate.is_contradictory:
             certificate.verify(z if is_best and (iterate.exact or iterate.z is None) else None)
-            self.unproven += not certificate.is_reached
-        stalled = self.schedule.is_stalled(certificate.gap, self.target, problem.scale) or self.unproven >= UNPROVEN
-        self.schedule.plan(iterate.passes, certificate.gap, self.target)
+            gap = certificate.gap
+            self.unproven += gap > self.target
+        stalled = self.schedule.is_stalled(gap, self.target, problem.scale) or self.unproven >= UNPROVEN
+        self.schedule.plan(iterate.passes, gap, self.target)
         self.evaluated = iterate.passes
         stop = self._record(iterate, objective)
-        if certificate.is_reached:
+        if gap <= self.target:
             return "converged"
         if certificate.is_contradictory:
             return "contradiction"

@@ -99,6 +99,11 @@ class Objective:
         return (self.n, self.outputs) if self.vector_valued else (self.n,)
 
     @cached_property
+    def decisions(self) -> dict[str, Any]:
+        """What was decided for this problem, by name, for callers that decide once; another loss or regularizer begins with none."""
+        return {}
+
+    @cached_property
     def elastic_net(self) -> tuple[float, float, int] | None:
         """l1, l2 and the number of penalised weights, which come first, if Ω is l1·‖w‖₁ + l2/2·‖w‖² of these; else None."""
         if not getattr(self.penalised, "is_elastic_net", False) or (self.free and self.regularizer.intercept_l2 > 0.0):

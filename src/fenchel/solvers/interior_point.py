@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.core.numeric import TINY
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.solvers._second_order.complementarity import (
@@ -33,6 +32,7 @@ from fenchel.solvers._second_order.complementarity import (
     complementarity,
     equations_of_rows,
     move_rows,
+    set_first_duals,
 )
 from fenchel.solvers._second_order.few_rows import has_few_rows, in_terms_of_rows
 from fenchel.solvers._second_order.newton_equations import Inverse, newton_equations
@@ -42,9 +42,7 @@ from fenchel.solvers.declaration import ridge_throughout, solver
 
 MOST_STEPS = 100
 SAFETY = 0.5  # share of the accuracy that the compiled steps aim at: what balancing α costs is not in their estimate
-BEYOND = 1.01  # factor of the bound on the dual variables of the minimiser
 COLUMNS_PER_ROW = 2  # up to which the equations are solved by columns, whose weights h differ by many orders of magnitude
-LEAST = 1e-3  # relative to the largest |t|: added to the first multipliers
 
 
 def maximum_over_boxes(problem: Problem) -> str | None:
@@ -73,23 +71,11 @@ class InteriorPoint(NamedTuple):
 
 
 def first_point(problem: Problem) -> InteriorPoint:
-    """The origin, with α inside its box and multipliers as large as the residuals.
-
-    An infinite bound is replaced by one that the minimiser satisfies: s/m·γ/2·α² ≤ P(0), because its losses are not negative. α is in the
-    middle of the box, or not much farther from 0 than the residuals are.
-    """
+    """The origin, with dual variables inside their boxes."""
     w, z = problem.starting_point(None)
     boxes, gamma = np.array(problem.loss.boxes(problem.y)), box_curvature(problem)
     duals = np.empty_like(boxes)
-    for (t, low, high), dual in zip(boxes, duals, strict=True):
-        size = float(problem.row_weights @ np.abs(t - z)) + LEAST * float(np.abs(t).max()) + TINY
-        if gamma > 0.0:
-            farthest = BEYOND * np.sqrt(2.0 * problem.objective_at_zero / (gamma * np.maximum(problem.row_weights, TINY)))
-            low[:], high[:] = np.maximum(low, -farthest), np.minimum(high, farthest)
-        inside = np.minimum(0.5 * (high - low), size / gamma if gamma > 0.0 else math.inf)
-        alpha = np.clip(0.0, low + inside, high - inside)
-        r = t - z - gamma * alpha
-        dual[:] = alpha, size + np.maximum(-r, 0.0), size + np.maximum(r, 0.0)
+    set_first_duals(boxes, gamma, z, problem.row_weights, problem.objective_at_zero if gamma > 0.0 else 0.0, duals)
     return InteriorPoint(w.copy(), z.copy(), boxes, duals)
 
 
@@ -173,7 +159,6 @@ def after_compiled_steps(problem: Problem, accuracy: float, most_passes: float) 
 
 def take_small_steps(problem: Problem, point: InteriorPoint, accuracy: float, most_passes: float) -> int:
     """Move the point, in place, to one at which the gap is about the accuracy; the steps taken."""
-    l2, excess = problem.penalised.l2, gap_of_residual(problem, point)
     most = int(min(MOST_STEPS, max(0.0, most_passes) // 3))  # a step makes three passes
-    shared = (problem.free, box_curvature(problem), point.boxes, point.duals, point.w, point.z)
-    return int(interior_point_steps(dense_columns(problem), problem.row_weights, l2, *shared, excess, SAFETY * accuracy, most))
+    columns, gamma, l2 = dense_columns(problem), box_curvature(problem), problem.penalised.l2
+    return int(interior_point_steps(columns, problem.row_weights, l2, problem.free, gamma, *point, SAFETY * accuracy, most))

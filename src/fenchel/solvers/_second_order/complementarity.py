@@ -13,11 +13,16 @@ from which these products are computed, and are then replaced.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel, reassociated
+from fenchel.core.numeric import TINY, clip
 from fenchel.problems.sums import ACCUMULATORS
 
+BEYOND = 1.01  # factor of the bound on the dual variables of the minimiser
+LEAST = 1e-3  # relative to the largest |t|: added to the first multipliers
 INSIDE = 0.995  # share of the way to the nearest bound that a step may go
 NEAREST = 1e-17  # of the width of a box: a difference of rounded numbers that is smaller, or zero, counts as this
 SHORTEST = 1e-10  # a shorter step ends the method
@@ -78,6 +83,35 @@ def products_after(box, dual, change, length, r):
         da = length * change[0, i]
         total += r[i] * ((dual[1, i] + length * change[1, i]) * (below + da) + (dual[2, i] + length * change[2, i]) * (above - da))
     return total
+
+
+@kernel
+def set_first_duals(boxes, gamma, z, r, objective, duals):
+    """α inside its box and multipliers as large as the residuals; ``objective`` is that of the origin, whose predictions are z.
+
+    An infinite bound is replaced by one that the minimiser satisfies: s/m·γ/2·α² ≤ P(0), because its losses are not negative. α is in the
+    middle of the box, or not much farther from 0 than the residuals are.
+    """
+    for k in range(boxes.shape[0]):
+        size, largest = 0.0, 0.0
+        for i in range(z.shape[0]):
+            size += r[i] * abs(boxes[k, 0, i] - z[i])
+            largest = max(largest, abs(boxes[k, 0, i]))
+        size += LEAST * largest + TINY
+        for i in range(z.shape[0]):
+            reach = math.inf
+            if gamma > 0.0:
+                farthest = BEYOND * math.sqrt(2.0 * objective / (gamma * max(r[i], TINY)))
+                boxes[k, 1, i] = max(boxes[k, 1, i], -farthest)
+                boxes[k, 2, i] = min(boxes[k, 2, i], farthest)
+                reach = size / gamma
+            low, high = boxes[k, 1, i], boxes[k, 2, i]
+            inside = min(0.5 * (high - low), reach)
+            alpha = clip(0.0, low + inside, high - inside)
+            residual = boxes[k, 0, i] - z[i] - gamma * alpha
+            duals[k, 0, i] = alpha
+            duals[k, 1, i] = size + max(-residual, 0.0)
+            duals[k, 2, i] = size + max(residual, 0.0)
 
 
 @kernel

@@ -29,11 +29,11 @@ equations, changes_for, products, move = inside(equations_of_rows), inside(chang
 
 
 @kernel
-def interior_point_steps(columns, r, l2, free, gamma, boxes, duals, w, z, residual, accuracy, most):
-    """Change w, z = X·w and the duals until the gap is small enough; how many.
+def interior_point_steps(columns, r, l2, free, gamma, w, z, boxes, duals, accuracy, most):
+    """Change w, z = X·w and the duals until the gap is small enough; how many steps were made.
 
     ``columns`` are those of X, the constant feature last; ``boxes`` holds t, l, u of each term of the loss, and ``duals`` its α, π, ρ.
-    ``residual`` is the part of the gap that l2·w − v makes up at first. The first candidate is the α that attains the loss at z.
+    The first candidate is the α that attains the loss at z.
     """
     terms, m, n = boxes.shape[0], columns.shape[1], columns.shape[0]
     weights, fixed, Xd, changes = np.empty(m), np.empty(m), np.empty(m), np.zeros((terms, 3, m))
@@ -45,6 +45,7 @@ def interior_point_steps(columns, r, l2, free, gamma, boxes, duals, w, z, residu
         w[:], z[:] = d, Xd
         return 1
     changes[:] = 0.0
+    residual = gap_of_residual(columns, r, l2, penalised, w, duals, fixed)
     for step in range(most):
         total = products(boxes, duals, changes, 0.0, r)
         gap = total + left * left * residual
@@ -74,6 +75,20 @@ def interior_point_steps(columns, r, l2, free, gamma, boxes, duals, w, z, residu
             z[i] += length * Xd[i]
         left *= 1.0 - length
     return most
+
+
+@compiled
+def gap_of_residual(columns, r, l2, penalised, w, duals, alpha):
+    """‖l2·w − v‖²/(2·l2) over the penalised weights; ``alpha`` is overwritten."""
+    alpha[:] = 0.0
+    for k in range(duals.shape[0]):
+        for i in range(r.shape[0]):
+            alpha[i] += r[i] * duals[k, 0, i]
+    total = 0.0
+    for j in range(penalised):
+        residual = l2 * w[j] - dot(columns[j], alpha)
+        total += residual * residual
+    return total / (2.0 * l2)
 
 
 @compiled
