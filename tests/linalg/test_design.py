@@ -136,3 +136,10 @@ def test_products_with_sizes_are_those_of_absolute_values(threads, intercept, mo
     v, sizes = design.rmatvec_with_sizes(a)
     np.testing.assert_allclose(v, full.T @ a, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(sizes, np.abs(full).T @ np.abs(a), rtol=1e-12)
+
+
+@pytest.mark.parametrize("density", [0.02, 0.5])
+def test_products_of_rows_are_those_of_a_dense_matrix(density):
+    X = sp.random_array((30, 40), density=density, rng=np.random.default_rng(0), format="csr")
+    for stored in (X, X.tocsc(), X.astype(np.float32)):
+        np.testing.assert_allclose(Design(stored).products_of_rows, X.toarray() @ X.toarray().T, rtol=1e-5, atol=1e-6)

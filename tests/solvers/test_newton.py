@@ -12,7 +12,7 @@ from fenchel.linalg.design import Design
 from fenchel.losses import losses
 from fenchel.solvers import solvers
 from fenchel.solvers._second_order import small_problems
-from fenchel.solvers._second_order.newton_equations import ByColumns, ByProducts, ByRows
+from fenchel.solvers._second_order.newton_equations import ByColumns, ByProducts, ByRows, newton_equations
 from fenchel.solvers.newton import REFRESHED
 from tests.data import data
 from tests.own_losses import OwnSquared
@@ -153,3 +153,11 @@ def test_every_loss_has_solvers_for_an_unpenalised_intercept(loss, regularizer):
         assert result.dual_objective <= best + 1e-7, name
         alone = problem.dual_objective(problem.balanced(result.alpha))
         assert alone <= best + 1e-7, "a balanced dual point is a feasible one"
+
+
+@pytest.mark.parametrize(
+    ("shape", "density", "way"), [((900, 400), 0.3, ByColumns), ((300, 900), 0.3, ByRows), ((2500, 2400), 0.01, ByProducts)]
+)
+def test_equations_are_solved_in_the_way_that_costs_least(shape, density, way):
+    X = sp.random_array(shape, density=density, rng=np.random.default_rng(0), format="csr")
+    assert type(newton_equations(Design(X), 1e-3, False)) is way

@@ -86,7 +86,7 @@ def test_all_ways_to_minimise_the_model_agree(m, n, centred, regularizer):
         root = np.sqrt(h)
         B = (X - means).T * root
         xi = rho / root
-        values.append(value(minimise_by_rows(B, w @ B - xi, regularizer.l1, getattr(regularizer, "l2", 0.0), w, xi, 1e-13, 1000)))
+        values.append(value(minimise_by_rows(B, w @ B - xi, regularizer.l1, getattr(regularizer, "l2", 0.0), w, xi, 1e-13, 1000)[0]))
     np.testing.assert_allclose(values, min(values), rtol=0, atol=1e-11)
     assert min(values) < value(w)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
@@ -56,8 +57,11 @@ def has_cheap_minimum(problem: Problem) -> bool:
     """Whether a second-order method proves its minimum in the time of the passes that an online method makes."""
     if second_derivatives(problem) is None and smooth_loss(problem) is None:
         return steps_are_compiled(problem) or has_few_rows(problem)
-    most = MOST_IF_FEW if problem.m <= FEW else MOST_PRODUCTS
-    return maximum_over_boxes(problem) is None and (problem.m * problem.n**2 <= most or has_few_rows(problem))
+    if maximum_over_boxes(problem) is not None:
+        return False
+    if has_few_rows(problem):  # steps in terms of the rows cost more than passes over sparse rows
+        return problem.m**3 <= MOST_PRODUCTS or not sp.issparse(problem.design.storage)
+    return problem.m * problem.n**2 <= (MOST_IF_FEW if problem.m <= FEW else MOST_PRODUCTS)
 
 
 def regression_losses(epsilon: float) -> dict[str, tuple[Any, float]]:

@@ -5,7 +5,8 @@
 A quadratic loss equals its model, so that the step is w + d itself. An unpenalised intercept is minimised over: columns are centred by
 x̄_j = Σ_i h_i x_ij / Σ_i h_i. The model is minimised in the way that costs least:
 
-    by its Gram matrix   dense columns and many more rows than columns: after one product the rows are not needed
+    by its Gram matrix   dense columns, twice as many rows as columns: after one product the rows are not needed; for a quadratic loss also
+                         near the minimum, or if the last step by columns, or by rows, took long
     by its rows          few rows: systems as large as the rows; for other than quadratic losses if the last step by columns took long
     by its columns       otherwise
 """
@@ -29,10 +30,15 @@ from fenchel.solvers._coordinate.quadratic_model import QuadraticModel, Residual
 from fenchel.solvers.declaration import is_quadratic
 
 ROWS_PER_COLUMN = 2  # rows for each column of W from which a Gram matrix pays; 1 with more than ``FEW_ROWS``
+# The same where columns outnumber the rows: gap relative to P(0) from which Gram matrices take half the time of steps by rows, and most
+# columns for each row.
+LATE, COLUMNS_PER_ROW = 1e-3, 3
+READS_PER_GRAM = 0.1  # entries read by columns, for each multiplication of a Gram matrix, from which that would have taken less time
 FEW_ROWS = 1000  # most rows of the systems that are solved by rows
 # Entries read by columns that take as long as a step by rows: so many, and so many for each multiplication of a system of equations.
 FIXED_READS, READS_PER_PRODUCT = 2_000_000, 5
 MOST_NEWTON = 200  # Newton steps on one model
+MOST_BY_ROWS = 20  # the same by rows, which need at most 18 unless columns depend on each other
 GRAM_ACCURACY = 1e-3  # relative to the target: the product costs more than minimising the model to this accuracy, which saves products
 FORCING = 0.3  # share of its first violation of optimality that may be left of a model that is not exact
 EARLY = 1e-2  # gap relative to P(0) above which the Gram matrix of some rows is accurate enough
@@ -75,6 +81,7 @@ class ProximalNewton:
         self.search = LineSearch(problem)
         self.rho, self.h = np.empty(problem.m), np.empty(problem.m)
         self.read = 0  # entries of columns that the last step by columns read
+        self.rows_took_long = False  # whether a step by rows has not reached its target
         if X.values is not None:
             problem.memo.setdefault("products", Products(X.values, self.design.threads))
 
@@ -105,13 +112,23 @@ class ProximalNewton:
 
     def _minimise(self, model: LocalModel, gap: float, target: float) -> np.ndarray:
         columns, rows = len(model.W), self.problem.m
-        needed = columns * (ROWS_PER_COLUMN if rows <= FEW_ROWS else 1)
-        if self.X.values is not None and needed <= rows and columns <= LARGEST_GRAM:
+        if self.X.values is not None and columns <= LARGEST_GRAM and self._gram_pays(columns, rows, gap):
             return self._by_gram(model, gap, target)
         by_rows_costs_less = self.is_quadratic or self.read > FIXED_READS + READS_PER_PRODUCT * rows**3
         if by_rows_costs_less and rows < min(columns, FEW_ROWS) and (self.problem.free or not self.design.intercept):
-            return self._by_rows(model, target)
+            new, is_done = self._by_rows(model, target)
+            self.rows_took_long = not is_done and self.X.values is not None and columns <= LARGEST_GRAM
+            return self._by_gram(model, gap, target) if self.is_quadratic and self.rows_took_long else new
         return self._by_columns(model, target)
+
+    def _gram_pays(self, columns: int, rows: int, gap: float) -> bool:
+        """Whether steps on the Gram matrix take less time: for few columns, and of a quadratic loss, whose matrix is kept, for more."""
+        if columns * (ROWS_PER_COLUMN if rows <= FEW_ROWS else 1) <= rows:
+            return True
+        if not self.is_quadratic:
+            return False
+        is_late = gap <= LATE * self.problem.objective_at_zero and rows < columns <= COLUMNS_PER_ROW * rows
+        return is_late or self.rows_took_long or self.read > READS_PER_GRAM * rows * columns**2
 
     def _by_gram(self, model: LocalModel, gap: float, target: float) -> np.ndarray:
         G = self._gram(model.W, gap) - model.total * np.outer(model.means, model.means)
@@ -134,11 +151,11 @@ class ProximalNewton:
         X.accesses += X.entries(W)
         return gram(X.values, W, None, self.h, self.design.threads)
 
-    def _by_rows(self, model: LocalModel, target: float) -> np.ndarray:
+    def _by_rows(self, model: LocalModel, target: float) -> tuple[np.ndarray, bool]:
         root = np.sqrt(self.h)
         B = (self.X.filled_in(model.W) - model.means[:, None]) * root
         xi = np.divide(self.rho, root, out=np.zeros_like(root), where=root > 0.0)  # 0 for rows without curvature
-        return minimise_by_rows(B, model.w @ B - xi, self.l1, self.l2, model.w, xi, target, MOST_NEWTON)
+        return minimise_by_rows(B, model.w @ B - xi, self.l1, self.l2, model.w, xi, target, MOST_BY_ROWS)
 
     def _by_columns(self, model: LocalModel, target: float) -> np.ndarray:
         curvature = np.maximum(self.X.squares(model.W, self.h) - model.total * model.means**2, TINY)

@@ -54,8 +54,10 @@ def has_small_equations(design: Design) -> bool:
 
 
 def has_few_columns(design: Design, per_row: float = COLUMNS_PER_ROW) -> bool:
-    """Whether the n × n matrix is small, and costs no more than the products that conjugate gradients would need instead."""
-    return design.width <= min(LARGEST_GRAM, per_row * design.m) and gram_cost(design) <= PRODUCTS_PER_STEP * design.nnz
+    """Whether the n × n matrix is small, and costs no more than what would take its place: the products of conjugate gradients where
+    rows are many, else the m × m matrix, which costs more."""
+    are_few = design.width <= min(LARGEST_GRAM, per_row * design.m)
+    return are_few and (design.m <= LARGEST_GRAM or gram_cost(design) <= PRODUCTS_PER_STEP * design.nnz)
 
 
 class ByColumns:
