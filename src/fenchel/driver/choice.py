@@ -27,8 +27,8 @@ WELL_CONDITIONED_IF_OVERLAPPING = 0.1  # the same where rows share most coordina
 FEW_PASSES = 30.0  # passes of dual ascent that a solver costs at least for a trial before it, and that plain dual ascent is compared with
 FEWEST_PASSES = 8.0  # passes before dual ascent with momentum is judged, at least
 JUDGED = 0.25  # the same relative to the passes that take as long as the next solver: where it is given up, this share of time is lost
-# Passes after which Newton's method is slow, where the second derivative jumps. On 70 random problems of LinearSVC all fits took 2.36 s with
-# 100, 1.98 s with 40 and 1.96 s with 25, with which single ones took up to 1.8 times as long.
+# Passes after which Newton's method is slow, where the second derivative jumps. On 70 random problems of LinearSVC all fits took 2.36 s
+# with 100, 1.98 s with 40 and 1.96 s with 25, with which single ones took up to 1.8 times as long.
 NEWTON_PASSES = 40.0
 NARROW = 0.1  # width of the zone where φ'' is not 0, relative to the spread of the labels: Newton steps overshoot a narrower one
 
