@@ -535,3 +535,9 @@ def test_a_line_that_is_too_long_is_refused(monkeypatch):
     assert read_svmlight(io.BytesIO(b"1 1:1" + b" " * 900))[0].nnz == 1
     with pytest.raises(ValueError, match="line 2: the line is longer than 1,000 bytes"):
         read_svmlight(io.BytesIO(b"1\n1 1:1" + b" " * 9000))
+
+
+def test_unsorted_indices_are_written_in_ascending_order(tmp_path):
+    X = sp.csr_array((np.array([3.0, 1.0]), np.array([2, 0]), np.array([0, 2])), shape=(1, 3))
+    write_svmlight(tmp_path / "file", X, np.ones(1))
+    assert (tmp_path / "file").read_text() == "1 1:1 3:3\n"

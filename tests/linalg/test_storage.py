@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import fenchel as fl
 from fenchel.linalg.design import Design
+from fenchel.solvers._second_order.weighted_gram import _scattered, weighted_gram
 from tests.data import data
 from tests.linalg.matrices import STORAGES, M, N, close, dense64, some_matrix
 
@@ -131,6 +132,26 @@ def test_unsorted_and_repeated_indices_mean_their_sum(form, logged):
     assert design.row_norms() == close(np.linalg.norm(expected, axis=1))
     assert X.data.tolist() == [1.0, 2.0, 4.0, 8.0]  # the user's matrix is left as it is
     assert len([message for message in logged() if "repeated" in message]) == 1
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_unsorted_indices_are_read_in_place_and_give_the_same_products(form):
+    rng = np.random.default_rng(0)
+    X = form(sp.random_array((40, 12), density=0.3, rng=rng))
+    indices, data = X.indices.copy(), X.data.copy()
+    for first, last in zip(X.indptr, X.indptr[1:], strict=False):
+        order = first + rng.permutation(last - first)
+        indices[first:last], data[first:last] = X.indices[order], X.data[order]
+    shuffled = form((data, indices, X.indptr), shape=X.shape)
+    assert not shuffled.has_sorted_indices
+    design, sorted_design, h = Design(shuffled, 1.0), Design(X, 1.0), rng.random(40)
+    assert np.shares_memory(design.storage.data, data)
+    assert design.matvec(np.arange(13.0)) == close(sorted_design.matvec(np.arange(13.0)))
+    assert design.rmatvec(h) == close(sorted_design.rmatvec(h))
+    assert design.row_norms() == close(sorted_design.row_norms())
+    assert design.largest == close(sorted_design.largest)
+    assert np.tril(weighted_gram(design)(h)) == close(np.tril(weighted_gram(sorted_design)(h)))
+    assert np.tril(_scattered(design, h)) == close(np.tril(_scattered(sorted_design, h)))
 
 
 def test_stored_zeros_and_unused_array_ends_are_ignored():

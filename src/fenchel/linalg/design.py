@@ -26,7 +26,7 @@ from fenchel.linalg.row_kernels import (
     rows_norms,
 )
 from fenchel.linalg.rows import CsrRows, DenseRows
-from fenchel.linalg.storage import as_storage
+from fenchel.linalg.storage import as_storage, with_sorted_indices
 from fenchel.linalg.views import csr_rows, writable
 from fenchel.linalg.weights import Compensated, Plain
 
@@ -131,6 +131,12 @@ class Design:
             else:
                 self._columns = DenseRows(writable(np.asfortranarray(self.storage).T))
         return self._columns
+
+    @cached_property
+    def sorted_rows(self) -> CsrRows:
+        """The rows of a sparse matrix, each with its columns in ascending order."""
+        by_columns = self.stored_by_columns  # whose rows are sorted
+        return self.stored_rows if by_columns else csr_rows(with_sorted_indices(self.storage))
 
     @cached_property
     def products_of_rows(self) -> np.ndarray:

@@ -55,6 +55,18 @@ def sum_of_zeros(values):
 
 
 @kernel
+def has_repeated(indices, indptr, last):
+    """Whether an index occurs twice in a row; ``last`` has −1 for every column, and is overwritten."""
+    for i in range(indptr.shape[0] - 1):
+        for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + 1])):
+            j = np.uintp(indices[e])
+            if last[j] == i:
+                return True
+            last[j] = i
+    return False
+
+
+@kernel
 def largest_entries(indices, data, out):
     """out_j ← max |x_ij| over the stored entries of each column j, for indices of columns."""
     for e in range(data.shape[0]):

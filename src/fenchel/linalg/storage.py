@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fenchel.core.errors import InputError
-from fenchel.linalg.row_kernels import sum_of_zeros
+from fenchel.linalg.row_kernels import has_repeated, sum_of_zeros
 from fenchel.linalg.views import writable
 
 log = logging.getLogger("fenchel")
@@ -21,8 +21,9 @@ NOT_NUMBERS = "X must hold real numbers: encode text, dates and categories as nu
 
 
 def as_storage(X: Any, check_finite: bool = True) -> Any:
-    """X as an array in C or Fortran order, or a canonical CSR or CSC matrix, of float32 or float64.
+    """X as an array in C or Fortran order, or a CSR or CSC matrix without repeated indices, of float32 or float64.
 
+    Indices need not be sorted: those of scikit-learn's text features are not, and sorting them takes as long as several passes.
     ``check_finite=False`` skips the search for values that are not finite, for an X that has been checked already.
     """
     storage = _sparse_storage(X) if sp.issparse(X) else _dense_storage(X)
@@ -82,14 +83,24 @@ def _sparse_storage(X: Any) -> Any:
         native = X.indices.dtype.newbyteorder("=")
         X = type(X)((X.data, X.indices.astype(native), X.indptr.astype(native)), shape=X.shape)
     _check_indices(X)
-    if not X.has_canonical_format:
-        log.debug("X has unsorted or repeated indices; kernels need them sorted and unique: copying %d values.", X.nnz)
-        if not X.has_sorted_indices:  # two transpositions take half the time of sorting every row
-            X = X.tocsc().tocsr() if X.format == "csr" else X.tocsr().tocsc()
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
+    if not X.has_canonical_format and _has_repeated_indices(X):
+        log.debug("X has repeated indices; kernels need unique ones: copying %d values.", X.nnz)
+        X = X.copy()
+        X.sum_duplicates()
     return X
+
+
+def with_sorted_indices(X: Any) -> Any:
+    """The same array, or sparse matrix with ascending indices in every row or column; copied if they are not."""
+    if not sp.issparse(X) or X.has_sorted_indices:
+        return X
+    return X.tocsc().tocsr() if X.format == "csr" else X.tocsr().tocsc()  # half the time of sorting every row
+
+
+def _has_repeated_indices(X: Any) -> bool:
+    """Whether a row, or a column, has two entries at the same place."""
+    width = X.shape[1 if X.format == "csr" else 0]
+    return bool(has_repeated(writable(X.indices), writable(X.indptr), np.full(width, -1, dtype=np.int64)))
 
 
 def _check_finite(storage: Any) -> None:

@@ -13,7 +13,7 @@ from fenchel.core.errors import Argument, InputError
 from fenchel.datasets.svmlight.decimals import ENTRY_ROOM, put_rows
 from fenchel.datasets.svmlight.parse import HIGHEST_QID
 from fenchel.datasets.text_files import writing
-from fenchel.linalg.storage import as_storage
+from fenchel.linalg.storage import as_storage, with_sorted_indices
 
 ENTRIES = 1 << 18  # written at a time
 
@@ -61,7 +61,7 @@ def write_svmlight(
 
 def _rows(X: Any) -> sp.csr_array:
     shape = X.shape if sp.issparse(X) else np.shape(X)
-    return sp.csr_array(as_storage(X) if len(shape) != 2 or 0 not in shape else shape)
+    return sp.csr_array(with_sorted_indices(as_storage(X)) if len(shape) != 2 or 0 not in shape else shape)
 
 
 def _label_texts(y: Any, m: int) -> list[str]:

@@ -75,7 +75,7 @@ def add_outer_products(rows, h, first, last, G, sums):
 
 
 def _scattered(design: Design, h: np.ndarray) -> np.ndarray:
-    rows = design.stored_rows
+    rows = design.sorted_rows
     bounds = design.ranges(rows, design.m)
     parts = [np.zeros((design.width, design.width)) for _ in bounds]
     sums = [np.zeros(design.width) for _ in bounds]
