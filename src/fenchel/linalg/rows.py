@@ -21,6 +21,7 @@ import numpy as np
 
 from fenchel.core.compiled import compiled, reassociated
 
+FEW_OUTPUTS = 5  # most outputs whose sums are kept in registers: from 6 on that gains nothing on long, scattered rows
 SHORTEST, LONGEST = 1e-150, 1e150  # lengths whose squares neither underflow nor overflow
 
 
@@ -131,6 +132,9 @@ class CsrRows(NamedTuple):
         w.settle(change)
 
     def dots(self, i, w, z):
+        if z.shape[0] <= FEW_OUTPUTS:
+            self.few_dots(i, w, z)
+            return
         K = np.uintp(z.shape[0])
         z[:] = 0.0
         for e in range(np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])):
@@ -138,6 +142,25 @@ class CsrRows(NamedTuple):
             for k in range(K):
                 z[k] += self.data[e] * w.raw(first + k)
         z *= w.factor()
+
+    def few_dots(self, i, w, z):
+        # Two sums at a time: on a9a with 2, 3 and 4 outputs a quarter to two fifths of the time of the loop over outputs above.
+        K, two = np.uintp(z.shape[0]), np.uintp(2)
+        first, last = np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])
+        k = np.uintp(0)
+        while k + two <= K:
+            a = b = 0.0
+            for e in range(first, last):
+                j = np.uintp(self.indices[e]) * K + k
+                a += self.data[e] * w.raw(j)
+                b += self.data[e] * w.raw(j + np.uintp(1))
+            z[k], z[k + np.uintp(1)] = w.factor() * a, w.factor() * b
+            k += two
+        if k < K:
+            a = 0.0
+            for e in range(first, last):
+                a += self.data[e] * w.raw(np.uintp(self.indices[e]) * K + k)
+            z[k] = w.factor() * a
 
     def adds(self, i, c, w):
         K = np.uintp(c.shape[0])
