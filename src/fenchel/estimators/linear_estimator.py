@@ -29,7 +29,7 @@ from fenchel.driver import Evaluation, solve
 from fenchel.driver.choice import choose
 from fenchel.estimators.certified import Certified
 from fenchel.estimators.checked_input import checked_rows
-from fenchel.estimators.repeated_rows import dense_if_smaller, distinct_rows, rows_with_weight
+from fenchel.estimators.repeated_rows import dense_if_cheaper, distinct_rows, rows_with_weight
 from fenchel.linalg.design import threads_for_problems
 from fenchel.problems.problem import FREE, Problem
 from fenchel.problems.result import Result
@@ -190,7 +190,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
 
     def _posed(self, X: Any, codes: np.ndarray, weight: np.ndarray, form: Formulation) -> tuple[Problem, list[np.ndarray]]:
         """The problem of the first target and the labels of every target; equal rows are merged if the solver depends on their order."""
-        X, codes, weight = rows_with_weight(dense_if_smaller(X), codes, weight)
+        X, codes, weight = rows_with_weight(dense_if_cheaper(X), codes, weight)
         targets = self._targets(codes)
         problem = self._problem(X, targets[0], form, weight)
         name = self._limits_for(problem)["solver"]

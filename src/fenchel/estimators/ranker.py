@@ -16,7 +16,7 @@ from fenchel.core.validation import checked_choice
 from fenchel.estimators.certified import OneProblem
 from fenchel.estimators.checked_input import checked_rows
 from fenchel.estimators.penalties import loss_named
-from fenchel.estimators.repeated_rows import dense_if_smaller
+from fenchel.estimators.repeated_rows import dense_if_cheaper
 from fenchel.problems.problem import Problem
 from fenchel.regularizers import L2
 from fenchel.structured import Problem as StructuredProblem
@@ -111,7 +111,7 @@ class Ranker(OneProblem):
         checked_choice("loss", self.loss, DEFAULT_STRENGTHS)
         if y is None:
             raise InputError("Ranker requires y to be passed, but the target y is None: give the grade of each document.")
-        X = dense_if_smaller(checked_rows(self, X, reset=True))
+        X = dense_if_cheaper(checked_rows(self, X, reset=True))
         if qid is None and X.shape[0] >= MANY:
             warnings.warn(f"Without qid all {X.shape[0]:,} documents are treated as one query.", stacklevel=users_line())
         qid = np.zeros(X.shape[0], dtype=np.int64) if qid is None else qid
