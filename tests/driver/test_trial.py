@@ -27,9 +27,10 @@ def course(*gaps):
 def test_a_trial_that_converges_fast_is_the_solver_of_the_result():
     X, y = rows(500, 600)
     problem = fl.Problem(X, y, fl.SquaredHinge(), fl.L2(100.0))
-    assert named(problem) == ["accelerated-sdca", "newton", "interior-point"]
+    assert named(problem) == ["sdca", "newton", "interior-point"]
+    assert named(problem.replace(regularizer=fl.L2(1e-4))) == ["accelerated-sdca", "newton", "interior-point"]
     result = fl.minimize(problem)
-    assert (result.solver, result.solvers) == ("accelerated-sdca", (("accelerated-sdca", 0.0),))
+    assert (result.solver, result.solvers) == ("sdca", (("sdca", 0.0),))
     assert result.converged
     assert result.passes < 30
 
@@ -142,9 +143,10 @@ def test_newtons_method_waits_for_a_trial_where_second_derivatives_cost_many_pas
     X = np.random.default_rng(0).standard_normal((4000, 260))
     y = np.sign(X[:, 0] + 0.1)
     wide = fl.Problem(X, y, fl.Logistic(), fl.L2(1e-2))
-    assert named(wide) == ["accelerated-sdca", "newton"]
+    assert named(wide) == ["sdca", "newton"]
+    assert named(wide.replace(regularizer=fl.L2(1e-6))) == ["accelerated-sdca", "newton"]
     assert named(fl.Problem(X[:, :50], y, fl.Logistic(), fl.L2(1e-2))) == ["newton"]
     assert named(wide.replace(loss=fl.Squared())) == ["newton"]  # one step
     result = fl.minimize(wide, tol=1e-6)
     assert result.converged
-    assert result.solvers[0] == ("accelerated-sdca", 0.0)
+    assert result.solvers[0] == ("sdca", 0.0)
