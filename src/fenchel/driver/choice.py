@@ -45,7 +45,7 @@ class Rule(NamedTuple):
 
 
 def condition(problem: Problem) -> float:
-    """R²/(λγm), R² the largest s_i‖x_i‖²: to it the passes that plain SDCA needs are proportional, where it is large; γ = 1 if not smooth."""
+    """R²/(λγm), R² the largest s_i‖x_i‖²: where it is large, plain SDCA needs passes in proportion to it. γ = 1 for non-smooth losses."""
     smoothness = problem.loss.smoothness() if hasattr(problem.loss, "smoothness") else 1.0
     curvature = float((problem.row_weights * problem.row_norms**2).max()) * (1.0 if math.isinf(smoothness) else smoothness)
     return curvature / max(problem.penalised.strong_convexity(), TINY)
