@@ -30,9 +30,8 @@ from fenchel.driver.run import Run
 from fenchel.problems.result import Iterate
 from fenchel.regularizers.parameters import elastic_net_strengths
 
-UNCERTAIN = (
-    3.0  # estimated distance from the minimum, relative to tol, for which it is computed: losses before steps are above those after them
-)
+# Estimated distance from the minimum, relative to tol, for which it is computed: losses before the steps of a pass are above those after.
+UNCERTAIN = 3.0
 
 
 class PatientRun(Run):

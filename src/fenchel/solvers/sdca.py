@@ -16,8 +16,8 @@ With ``shrinking=False`` every pass does. With ``progressive=True`` iterates car
 before the step on its row.
 
 An unpenalised intercept b gets the term λ_b/2·(b − c)², c being its value after the last pass: a proximal point method in b alone,
-which converges in a few passes, because λ_b is far below the curvature of the losses in b. Then q_i = s_i(‖x_i‖²/λ + 1/λ_b)/m. All rows
-share b, so that their steps on it undo each other: λ_b is large enough for 1/λ_b to be at most a tenth of the mean of ‖x_i‖²/λ.
+which converges in a few passes if λ_b is far below the curvature of the losses in b. Then q_i = s_i(‖x_i‖²/λ + 1/λ_b)/m. All rows share
+b, so that their steps on it undo each other: if that curvature allows it, 1/λ_b is at most a tenth of the mean of ‖x_i‖²/λ.
 """
 
 from __future__ import annotations
@@ -46,10 +46,11 @@ ACTIVE = 0.5  # largest share of rows that moved in a pass for passes over these
 MORE = 4  # entries that such passes read, at most, relative to those of the pass over all rows
 SETTLED = 0.1  # relative to the first of such passes: Σ r_i q_i δ_i² at which they end
 
-# λ_b is at least λ·INTERCEPT/R², R² being the mean of ‖x_i‖². Passes of accelerated-sdca to 1e-3 for hinge loss with 1, 10, 100 and 1,000:
-# 7.5, 6.7, 6.5 and 28 (rcv1, λ = 1/m), 47, 29, 27 and 33 (λ = 0.01/m), 4.8, 5.9, 26 and 247 (letter, first class, λ = 10⁻⁴). Where R is
-# large (a9a, news20) they are equal.
+# λ_b is λ·INTERCEPT/R², R² being the mean of ‖x_i‖². Passes of accelerated-sdca to 1e-3 for hinge loss with 1, 10, 100 and 1,000: 7.5, 6.7,
+# 6.5 and 28 (rcv1, λ = 1/m), 47, 29, 27 and 33 (λ = 0.01/m), 4.8, 5.9, 26 and 247 (letter, first class, λ = 10⁻⁴). Where R is large (a9a,
+# news20) they are equal.
 INTERCEPT = 10.0
+FLATTEST = 1e-2  # largest λ_b, unless λ is larger, relative to an estimate of the curvature of the losses in b
 
 
 @kernel
@@ -162,8 +163,19 @@ def dual_curvatures(problem: Problem) -> np.ndarray:
 
 def intercept_curvature(problem: Problem, penalty: Any) -> float:
     """λ_b of the proximal term of an unpenalised intercept, for a penalty that is λ-strongly convex."""
-    mean = float(problem.row_weights @ squares_without_intercept(problem)) or 1.0
-    return float(penalty.strong_convexity()) * max(1.0, INTERCEPT * problem.intercept**2 / mean)
+    strength = float(penalty.strong_convexity())
+    mean = max(float(problem.row_weights @ squares_without_intercept(problem)), TINY)
+    return max(strength, min(INTERCEPT * strength / mean, FLATTEST * curvature_of_losses(problem)) * problem.intercept**2)
+
+
+def curvature_of_losses(problem: Problem) -> float:
+    """About the second derivative of the mean loss where most losses are small: less, the more the best intercept lowers it from z = 0."""
+    at_zero = problem.mean_loss(np.zeros(problem.dual_shape))
+    if not at_zero > 0.0:
+        return 1.0
+    smoothness = problem.loss.smoothness() if hasattr(problem.loss, "smoothness") else 1.0
+    largest = problem.loss.lipschitz() ** 2 / at_zero if math.isinf(smoothness) else smoothness
+    return float(largest * problem.objective_at_zero / at_zero)
 
 
 def squares_without_intercept(problem: Problem) -> np.ndarray:
