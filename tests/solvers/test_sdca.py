@@ -24,12 +24,12 @@ def test_the_curvature_of_a_step_is_the_sum_over_weights_and_intercept(length):
 
 
 @pytest.mark.parametrize("solver", ["sdca", "accelerated-sdca"])
-@pytest.mark.parametrize("length", [1e-4, 0.1])
-def test_short_rows_do_not_keep_the_intercept_from_moving(solver, length):
+@pytest.mark.parametrize(("length", "l2"), [(0.03, 1e-4), (0.1, 1e-3)])
+def test_short_rows_do_not_keep_the_intercept_from_moving(solver, length, l2):
     X, y = labelled_rows(2000, 20, length)
-    y = np.where(np.random.default_rng(1).random(2000) < 0.8, 1.0, y)
+    X[:, 0] += length
     options = {} if solver == "sdca" else {"variant": "practical"}
-    result = fl.minimize(fl.Problem(X, y, fl.Hinge(), fl.L2(1e-5), intercept="free"), solver, tol=1e-4, max_passes=20, **options)
+    result = fl.minimize(fl.Problem(X, y, fl.Hinge(), fl.L2(l2), intercept="free"), solver, tol=1e-4, max_passes=60, **options)
     assert result.converged
 
 
