@@ -23,6 +23,7 @@ UNSETTLED = "asserts results of SGD before convergence: a label in a tie, a scor
 MORE = "known difference: scikit-learn refuses a combination that is supported here: hinge loss with l1, several outputs, any solver"
 LEAST_NORM = "known difference: without a penalty and with many minimisers, the result need not be the one of least norm"
 LEGACY = "needs the attribute shapes that scikit-learn deprecates in LogisticRegressionCV; here they are the new ones"
+ROUNDED = "known difference: a gap includes an allowance for rounding, which counts where the weights are as accurate as they can be"
 UNLIMITED = "known difference: tol=0 means running for max_iter iterations, which gives no warning here"
 
 SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -49,7 +50,9 @@ SKIPS: dict[str, dict[str, tuple[str, ...]]] = {
             "test_enet_alpha_max[None-True-True-*]",
             "test_elasticnet_precompute_gram_weighted_samples",
             "test_enet_ols_consistency",
+            "test_warm_start",
         ),
+        ROUNDED: ("test_lasso_dual_gap",),
     },
     "test_logistic": {
         ARRAYS: ("*array_api*",),
