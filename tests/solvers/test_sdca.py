@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import fenchel as fl
-from fenchel.solvers.sdca import dual_curvatures, intercept_curvature, sdca
+from fenchel.solvers.sdca import dual_curvatures, intercept_term, sdca
 
 
 def labelled_rows(m=200, n=30, length=1.0, seed=0):
@@ -16,7 +16,7 @@ def labelled_rows(m=200, n=30, length=1.0, seed=0):
 def test_the_curvature_of_a_step_is_the_sum_over_weights_and_intercept(length):
     X, y = labelled_rows(length=length)
     problem = fl.Problem(X, y, fl.Hinge(), fl.L2(0.01), intercept="free", sample_weight=1.0 + np.arange(200) % 3)
-    strength = intercept_curvature(problem, problem.penalised)
+    strength = intercept_term(problem).strength(problem.penalised)
     assert strength == pytest.approx(max(0.01, min(0.01 * 10.0 / length**2, 1e-2 * problem.objective_at_zero)))
     centred = problem.replace(regularizer=problem.regularizer._replace(intercept_l2=strength))
     naive = [r * (x @ x / 0.01 + 1.0 / strength) for r, x in zip(problem.row_weights, X, strict=True)]

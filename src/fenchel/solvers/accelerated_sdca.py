@@ -46,7 +46,7 @@ from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.problems.row_order import block_shuffled
 from fenchel.solvers.declaration import bounded_below, dual_steps, known_link, separable, smooth_or_smoothable, solver
-from fenchel.solvers.sdca import LARGEST_SEED, dual_curvatures, intercept_curvature, sdca, sdca_pass, start_alpha, with_dual_step
+from fenchel.solvers.sdca import LARGEST_SEED, dual_curvatures, intercept_term, sdca, sdca_pass, start_alpha, with_dual_step
 
 VARIANTS = ("faithful", "practical")
 SMALLEST_CONDITION = 10.0  # the paper's bound on R²/(λγm), below which acceleration gains nothing
@@ -202,6 +202,8 @@ class Inner:
         self.is_settled = False  # whether the rows that moved in the last pass have nearly stopped moving
         self._outputs = outputs_of(problem)
         self._rows = (problem.design.rows, problem.y, problem.row_weights)
+        if problem.free:
+            self._intercept = intercept_term(problem)
         self.set_kappa(self.state.get("kappa", kappa))
 
     def set_kappa(self, kappa: float) -> None:
@@ -209,7 +211,7 @@ class Inner:
         self.kappa = self.state["kappa"] = kappa
         problem, regularizer = self.problem, self.problem.regularizer.with_l2(kappa)
         if problem.free:
-            self._kappa_b = intercept_curvature(problem, regularizer.penalty)
+            self._kappa_b = self._intercept.strength(regularizer.penalty)
             regularizer = regularizer._replace(intercept_l2=self._kappa_b)
         self._proximal = problem.replace(regularizer=regularizer)
         self._q = dual_curvatures(self._proximal)

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -121,7 +121,7 @@ def sdca(
     alpha = start_alpha(problem, start)
     centred, strength, intercept = problem, 0.0, slice(0, 0)
     if problem.free:
-        strength, intercept = intercept_curvature(problem, problem.regularizer.penalty), slice(problem.regularizer.first, None)
+        strength, intercept = intercept_term(problem).strength(problem.regularizer.penalty), slice(problem.regularizer.first, None)
         centred = problem.replace(regularizer=problem.regularizer._replace(intercept_l2=strength))
     centre = (problem.origin if start is None else start.w).reshape(-1)[intercept].copy()
     v = problem.adjoint(alpha).reshape(-1)
@@ -161,11 +161,23 @@ def dual_curvatures(problem: Problem) -> np.ndarray:
     return np.maximum(problem.row_weights * q, TINY)
 
 
-def intercept_curvature(problem: Problem, penalty: Any) -> float:
-    """λ_b of the proximal term of an unpenalised intercept, for a penalty that is λ-strongly convex."""
-    strength = float(penalty.strong_convexity())
+class InterceptTerm(NamedTuple):
+    """What λ_b of the proximal term of an unpenalised intercept depends on."""
+
+    factor: float  #: of λ
+    largest: float  #: the most that the curvature of the losses allows
+
+    def strength(self, penalty: Any) -> float:
+        """λ_b for a penalty that is λ-strongly convex."""
+        strength = float(penalty.strong_convexity())
+        return max(strength, min(self.factor * strength, self.largest))
+
+
+def intercept_term(problem: Problem) -> InterceptTerm:
+    """The term for the rows and losses of a problem."""
     mean = max(float(problem.row_weights @ squares_without_intercept(problem)), TINY)
-    return max(strength, min(INTERCEPT * strength / mean, FLATTEST * curvature_of_losses(problem)) * problem.intercept**2)
+    square = problem.intercept**2
+    return InterceptTerm(INTERCEPT * square / mean, FLATTEST * curvature_of_losses(problem) * square)
 
 
 def curvature_of_losses(problem: Problem) -> float:
