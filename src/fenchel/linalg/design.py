@@ -32,9 +32,8 @@ from fenchel.linalg.weights import Compensated, Plain
 
 log = logging.getLogger("fenchel")
 BLOCK = 2048  # rows in one call of BLAS
-FILLED_IN = (
-    0.18  # share of stored entries from which products of rows take less time in a dense array: about 1/√30, BLAS being 30 times as fast
-)
+# Share of stored entries from which products of rows take less time in a dense array: about 1/√30, where BLAS is 30 times as fast.
+FILLED_IN = 0.18
 OVERLAPPING = 0.05  # share of stored entries from which rows count as overlapping
 PARALLEL_FROM = 2_000_000  # entries from which a product uses threads: for fewer, handing over the work costs more than it saves
 # Entries from which several problems on one matrix are solved in parallel. For fewer, Python's lock takes more time than two threads save:
@@ -135,8 +134,9 @@ class Design:
     @cached_property
     def sorted_rows(self) -> CsrRows:
         """The rows of a sparse matrix, each with its columns in ascending order."""
-        by_columns = self.stored_by_columns  # whose rows are sorted
-        return self.stored_rows if by_columns else csr_rows(with_sorted_indices(self.storage))
+        if self.stored_by_columns:  # the conversion to rows has sorted them
+            return self.stored_rows
+        return csr_rows(with_sorted_indices(self.storage))
 
     @cached_property
     def products_of_rows(self) -> np.ndarray:
