@@ -1,7 +1,8 @@
 """``RidgeCV`` as in scikit-learn: the α with the best score in cross-validation, by default leave-one-out
 
-Leave-one-out needs no refitting: from the eigendecomposition of the centred, weighted XXᵀ or XᵀX, the residual of row i under the model
-learnt without it is r_i/(1 − h_i) for every α, where h is the diagonal of the matrix that maps y to the predictions.
+Leave-one-out needs no refitting: the residual of row i under the model learnt without it is r_i/(1 − h_i) for every α, where h is the
+diagonal of the matrix that maps y to the predictions, and all come from one eigendecomposition of the centred, weighted XᵀX; where rows
+are fewer than columns, from inverses of XXᵀ + αI.
 """
 
 from __future__ import annotations
@@ -194,13 +195,13 @@ def leave_one_out(design: Design, Y: np.ndarray, weight: np.ndarray, alphas: np.
     True
     """
     share = weight / weight.sum() if fit_intercept else np.zeros(len(weight))
-    method = by_factors if len(alphas) <= FEW_STRENGTHS and design.m < design.n else by_eigenvalues
+    method = by_rows if design.m < design.n else by_columns
     with one_thread if min(design.m, design.n) < ONE_THREAD else contextlib.nullcontext():
         return method(design, Y, weight, alphas, share)
 
 
-def by_eigenvalues(design: Design, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """The same from one eigendecomposition for all strengths; ``share`` are the weights of rows in the mean that the intercept removes."""
+def by_columns(design: Design, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """The same from the eigenvalues of the weighted XᵀX; ``share`` are the weights of rows in the mean that the intercept removes."""
     T, values = in_eigenbasis(design, weight, share)
     mean = share @ Y
     projected = T.T @ (weight[:, None] * (Y - mean))
@@ -213,8 +214,8 @@ def by_eigenvalues(design: Design, Y: np.ndarray, weight: np.ndarray, alphas: np
     return np.array(errors)
 
 
-def by_factors(design: Design, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """The same for fewer rows than columns, from the inverse of K + αI for each strength, in a fraction of the time of eigenvalues.
+def by_rows(design: Design, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """The same for fewer rows than columns, where 1 − h_i would lose its digits.
 
     With K = s·XXᵀ·s of centred rows, s the roots of the weights, the error of row i is ((K + αI)⁻¹·s·y)_i divided by s_i and by the part of
     ((K + αI)⁻¹)_ii that is orthogonal to the constant, whose eigenvalue, 0, is replaced by one like the others.
@@ -222,23 +223,43 @@ def by_factors(design: Design, Y: np.ndarray, weight: np.ndarray, alphas: np.nda
     K, root = products_of_centred_rows(design, share), np.sqrt(weight)
     weighted = finite(root[:, None] * K * root)
     typical = float(weighted.diagonal().mean())
-    if alphas.min() < WELL_CONDITIONED * typical:
-        return by_eigenvalues(design, Y, weight, alphas, share)
     centred, constant = Y - share @ Y, np.sqrt(share)
+    weighted += typical * np.outer(constant, constant)
     errors = []
-    for alpha in alphas:
-        shifted = weighted + typical * np.outer(constant, constant)
-        shifted[np.diag_indices_from(shifted)] += alpha
-        factor, info = lapack.dpotrf(shifted.T, lower=0, overwrite_a=1)  # the transpose is in the order that LAPACK overwrites
-        if info != 0:
-            return by_eigenvalues(design, Y, weight, alphas, share)
-        coefficients = lapack.dpotrs(factor, root[:, None] * centred, lower=0)[0]
-        whole = lapack.dpotri(factor, lower=0, overwrite_c=1)[0].diagonal()
+    for alpha, (coefficients, whole) in zip(alphas, inverses(weighted, alphas, root[:, None] * centred), strict=True):
         left = np.maximum(whole - share / (typical + alpha), EPSILON * whole)  # 0 if the row is fitted exactly
         predicted = K @ (root[:, None] * coefficients)
         used = root[:, None] > 0.0
         errors.append(np.where(used, coefficients / np.where(used, root[:, None], 1.0) / left[:, None], centred - predicted))
     return np.array(errors)
+
+
+def inverses(K: np.ndarray, alphas: np.ndarray, B: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(K + αI)⁻¹·B and the diagonal of (K + αI)⁻¹ for every α, by Cholesky factors or by eigenvalues, whichever is faster."""
+    may_be_factored = len(alphas) <= FEW_STRENGTHS and alphas.min() >= WELL_CONDITIONED * float(K.diagonal().mean())
+    return (by_factors(K, alphas, B) if may_be_factored else None) or by_eigenvalues(K, alphas, B)
+
+
+def by_factors(K: np.ndarray, alphas: np.ndarray, B: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]] | None:
+    """The inverses from a Cholesky factor for every α; None where a matrix is not positive definite in floating point."""
+    found = []
+    for alpha in alphas:
+        shifted = K.copy()
+        shifted[np.diag_indices_from(shifted)] += alpha
+        factor, info = lapack.dpotrf(shifted.T, lower=0, overwrite_a=1)  # the transpose is in the order that LAPACK overwrites
+        if info != 0:
+            return None
+        solution = lapack.dpotrs(factor, B, lower=0)[0]
+        found.append((solution, lapack.dpotri(factor, lower=0, overwrite_c=1)[0].diagonal()))
+    return found
+
+
+def by_eigenvalues(K: np.ndarray, alphas: np.ndarray, B: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The inverses from one eigendecomposition."""
+    values, U = np.linalg.eigh(K)
+    values[values <= NOISE * values[-1]] = 0.0
+    projected, squares = U.T @ B, U**2
+    return [(U @ (projected / (values + alpha)[:, None]), squares @ (1.0 / (values + alpha))) for alpha in alphas]
 
 
 def products_of_centred_rows(design: Design, share: np.ndarray) -> np.ndarray:
@@ -249,19 +270,14 @@ def products_of_centred_rows(design: Design, share: np.ndarray) -> np.ndarray:
 
 
 def in_eigenbasis(design: Design, weight: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The centred rows in the eigenbasis of the weighted XᵀX, or XXᵀ if there are fewer rows than columns, and the eigenvalues."""
+    """The centred rows in the eigenbasis of the weighted XᵀX, and its eigenvalues."""
     X = design.storage.astype(np.float64, copy=False)
-    if X.shape[1] <= X.shape[0]:
-        centre = np.asarray(share @ X).ravel()
-        scaled = X.multiply(weight[:, None]).tocsr() if sp.issparse(X) else weight[:, None] * X
-        sums = np.asarray(weight @ X).ravel()
-        G = as_dense(X.T @ scaled) - np.outer(centre, sums) - np.outer(sums, centre) + weight.sum() * np.outer(centre, centre)
-        values, V = np.linalg.eigh(finite(G))
-        return as_dense(X @ V) - centre @ V, values.clip(min=0.0)
-    K, root = products_of_centred_rows(design, share), np.sqrt(weight)
-    values, U = np.linalg.eigh(finite(root[:, None] * K * root))
-    kept = values > NOISE * values[-1]
-    return K @ (root[:, None] * U[:, kept]) / np.sqrt(values[kept]), values[kept]
+    centre = np.asarray(share @ X).ravel()
+    scaled = X.multiply(weight[:, None]).tocsr() if sp.issparse(X) else weight[:, None] * X
+    sums = np.asarray(weight @ X).ravel()
+    G = as_dense(X.T @ scaled) - np.outer(centre, sums) - np.outer(sums, centre) + weight.sum() * np.outer(centre, centre)
+    values, V = np.linalg.eigh(finite(G))
+    return as_dense(X @ V) - centre @ V, values.clip(min=0.0)
 
 
 def finite(matrix: np.ndarray) -> np.ndarray:
