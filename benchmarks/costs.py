@@ -87,7 +87,7 @@ def multiplication() -> tuple[float, float]:
     h = np.linspace(0.5, 1.0, len(X))
     of_blas = nanoseconds(lambda: gram(X.T, None, None, h, 1)) / (X.shape[0] * X.shape[1] ** 2)
     rows = problem_of(sparse(20_000, 300, 12)).design
-    scattered = weighted_gram.weighted_gram(rows)
+    scattered = weighted_gram.WeightedGram(rows)
     return of_blas, nanoseconds(lambda: scattered(h)) / weighted_gram.scattered_cost(rows)
 
 

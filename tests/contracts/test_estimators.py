@@ -341,7 +341,7 @@ def test_the_convergence_warning_states_the_gap_the_tolerance_and_advice():
     with pytest.warns(ConvergenceWarning, match="scale the columns, for instance with StandardScaler, as c are over"):
         fl.LinearClassifier("hinge", tol=1e-10, max_passes=2).fit(frame, y)
     with pytest.warns(ConvergenceWarning, match="longer time_limit"):
-        fl.LinearClassifier("hinge", tol=1e-14, time_limit=1e-3).fit(X, y)
+        fl.LinearClassifier("hinge", tol=1e-14, time_limit=1e-9).fit(X, y)
 
 
 def test_an_interrupted_fit_keeps_the_weights_so_far(monkeypatch):

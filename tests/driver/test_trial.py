@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import fenchel as fl
-from fenchel.driver.choice import FEWEST_PASSES, NEWTON_PASSES, choose, stages_for
-from fenchel.driver.trial import Stage, in_stages, is_promising
+from fenchel.driver import costs
+from fenchel.driver.choice import FEWEST_PASSES, choose, stages_for
+from fenchel.driver.trial import Stage, after_start, in_stages, is_promising
 from fenchel.problems.result import History, Iterate
 
 
@@ -35,7 +36,9 @@ def test_a_trial_that_converges_fast_is_the_solver_of_the_result():
     assert result.passes < 30
 
 
-def test_a_trial_that_is_slow_hands_over_and_passes_add_up():
+def test_a_trial_that_is_slow_hands_over_and_passes_add_up(monkeypatch):
+    monkeypatch.setattr(costs, "interior_point", lambda problem: 0.0)  # Newton's method may take no longer than its fewest passes
+    monkeypatch.setattr("fenchel.driver.choice.NEWTON_PASSES", 6.0)
     X, y = rows(1000, 200, correlated=True)
     problem = fl.Problem(X, y, fl.SquaredHinge(), fl.L2(1e-6))
     result, alone = fl.minimize(problem, tol=1e-6), fl.minimize(problem, "interior-point", tol=1e-6)
@@ -45,7 +48,7 @@ def test_a_trial_that_is_slow_hands_over_and_passes_add_up():
     assert names == ("accelerated-sdca", "newton", "interior-point")
     assert begun[0] == 0.0
     assert begun[1] >= FEWEST_PASSES
-    assert begun[2] >= begun[1] + NEWTON_PASSES
+    assert begun[2] >= begun[1] + 6.0
     assert alone.solvers == (("interior-point", 0.0),)
     passes = result.history["passes"]
     assert (np.diff(passes) > 0)[~np.isin(passes[1:], begun)].all(), "Newton's method evaluates its start again, with its own dual point"
@@ -60,6 +63,28 @@ def test_a_result_can_be_continued_whichever_solver_it_ended_with():
         with pytest.warns(match="max_passes"):
             begun = fl.minimize(problem, tol=1e-6, max_passes=passes)
         assert fl.minimize(problem, tol=1e-6, start=begun).converged
+
+
+def test_a_run_from_an_earlier_result_begins_with_the_stage_that_ended_it():
+    X, y = rows(1000, 200, correlated=True)
+    problem = fl.Problem(X, y, fl.SquaredHinge(), fl.L2(1e-6))
+    stages = stages_for(problem, Stage(*choose(problem)))
+    found = fl.minimize(problem, tol=1e-3)
+    assert found.solver == "newton"
+    assert [stage.solver for stage in after_start(stages, found, problem)] == ["newton", "interior-point"]
+    assert after_start(stages, None, problem) == after_start(stages, found.w, problem) == stages
+    other = problem.replace(regularizer=fl.L2(1e-5))
+    assert after_start(stages, found, other) == stages, "the point is that of another problem"
+    again = fl.minimize(problem, tol=1e-6, start=found)
+    assert again.solvers[0] == ("newton", 0.0)
+    assert again.converged
+
+
+def test_a_start_for_another_penalty_is_tried_by_the_same_stages():
+    X, y = rows(500, 600)
+    problem = fl.Problem(X, y, fl.SquaredHinge(), fl.L2(100.0))
+    found = fl.minimize(problem.replace(regularizer=fl.L2(10.0)), start=fl.minimize(problem))
+    assert (found.solver, found.converged) == ("sdca", True)
 
 
 def named(problem):

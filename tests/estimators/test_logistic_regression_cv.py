@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
+from sklearn.metrics import accuracy_score, make_scorer
 
 from fenchel.estimators import LogisticRegressionCV
 from tests.data import randomly_labelled_rows
@@ -32,3 +33,17 @@ def test_a_fold_of_zero_weight_is_refused():
     folds = [(np.arange(20), np.arange(20, 60)), (np.arange(20, 60), np.arange(20))]
     with pytest.raises(ValueError, match="fold"):
         LogisticRegressionCV(cv=folds).fit(X, y, np.repeat([0.0, 1.0], [20, 40]))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"l1_ratios": (0.0, 0.5)}], ids=str)
+def test_accuracies_are_those_of_the_scorer(classes, dtype, weighted, options):
+    X, y = randomly_labelled_rows(classes)
+    X, weight = X.astype(dtype), 1.0 + np.arange(len(y)) % 3 if weighted else None
+    fast = LogisticRegressionCV(Cs=3, cv=3, **options).fit(X, y, weight)
+    assert fast.scores_.std() > 0.0
+    slow = LogisticRegressionCV(Cs=3, cv=3, scoring=make_scorer(accuracy_score), **options).fit(X, y, weight)
+    np.testing.assert_allclose(fast.scores_, slow.scores_, rtol=1e-12)
+    assert fast.C_ == slow.C_

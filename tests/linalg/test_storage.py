@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import fenchel as fl
 from fenchel.linalg.design import Design
-from fenchel.solvers._second_order.weighted_gram import _scattered, weighted_gram
+from fenchel.solvers._second_order.weighted_gram import WeightedGram, _scattered
 from tests.data import data
 from tests.linalg.matrices import STORAGES, M, N, close, dense64, some_matrix
 
@@ -150,7 +150,7 @@ def test_unsorted_indices_are_read_in_place_and_give_the_same_products(form):
     assert design.rmatvec(h) == close(sorted_design.rmatvec(h))
     assert design.row_norms() == close(sorted_design.row_norms())
     assert design.largest == close(sorted_design.largest)
-    assert np.tril(weighted_gram(design)(h)) == close(np.tril(weighted_gram(sorted_design)(h)))
+    assert np.tril(WeightedGram(design)(h)) == close(np.tril(WeightedGram(sorted_design)(h)))
     assert np.tril(_scattered(design, h)) == close(np.tril(_scattered(sorted_design, h)))
 
 

@@ -117,6 +117,16 @@ def test_planes_stay_below_the_loss_and_keep_the_model_when_some_are_removed(los
         assert all(planes.values(v.reshape(-1)).max() <= problem.mean_loss(problem.predict(v)) + 1e-9 for v in elsewhere)
 
 
+@pytest.mark.parametrize("programmes", [1, 2, 3])
+def test_planes_stay_within_their_limit_however_the_shares_of_several_programmes_lie(programmes):
+    rng = np.random.default_rng(0)
+    planes = Planes(3, most=10, programmes=programmes)
+    for _ in range(50):
+        planes.add(rng.standard_normal(3), rng.standard_normal())
+        planes._shares[:, : planes.count] = rng.dirichlet(np.ones(planes.count), programmes)
+        assert planes.count <= 10
+
+
 @pytest.mark.parametrize("solver", ["bundle", "proximal-bundle"])
 def test_planes_from_far_away_do_not_raise_the_bound_by_their_rounding(solver):
     # Rows of length 100 make the first points far too long, where losses and subgradients are large; near the minimum they cancel.

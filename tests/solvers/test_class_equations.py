@@ -125,7 +125,7 @@ def test_rows_without_weight_are_left_out_of_the_gram_matrix(layout, intercept, 
     for used in (0, 3, 29):
         h = np.zeros(30)
         h[rng.permutation(30)[:used]] = 0.5
-        G = np.tril(weighted_gram.weighted_gram(Design(layout(X), intercept))(h))
+        G = np.tril(weighted_gram.WeightedGram(Design(layout(X), intercept))(h))
         np.testing.assert_allclose(G, np.tril(full.T @ (h[:, None] * full)), atol=1e-13)
 
 

@@ -97,7 +97,7 @@ def test_a_newton_step_makes_one_product_with_x_and_one_with_its_transpose(inter
     steps = evaluations - 1
     assert found.converged
     assert 3 <= steps < REFRESHED
-    assert calls["rmatvec"] == evaluations
+    assert calls["rmatvec"] <= evaluations + 1, "one more where −φ'(z) begins to give a useful bound, and is balanced"
     assert calls["matvec"] <= steps + 3, "one for each step, at most two at w = 0, which read no entry of X, and one to certify the answer"
 
 

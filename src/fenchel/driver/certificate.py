@@ -74,6 +74,11 @@ class Certificate:
         problem, wanted = self.problem, self.objective - self.target
         if iterate.lower_bound > -math.inf:
             self.proven = max(self.proven, iterate.lower_bound - problem.proven_bound_error(iterate.lower_bound, self.w, self.objective))
+        if iterate.estimated_bound == -math.inf:
+            if self.bound == -math.inf:  # that of α = 0 is at least as good
+                zero = np.zeros(problem.dual_shape), np.zeros(problem.shape)
+                self.candidate = Unproven(*zero, problem.estimated_bound(*zero, self.objective, wanted))
+            return
         alpha, v, is_exact = iterate.alpha, iterate.v, iterate.done
         if alpha is None or not hasattr(problem.loss, "conjugate"):
             (alpha, v), is_exact = problem.loss_gradient(z), True

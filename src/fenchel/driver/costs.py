@@ -21,6 +21,7 @@ EVALUATION, EVALUATION_ROW = 75_000.0, 40.0  # for an evaluation, beside its two
 MULTIPLICATION = 0.025  # one of BLAS
 SCATTERED = 0.9  # one at a place in memory that depends on the data
 NEWTON_STEPS = 8.0  # of Newton's method from the origin
+MATRICES = 2.0  # of second derivatives that all steps cost together where they change for few rows
 INTERIOR_STEPS = 25.0  # of an interior point method
 CONJUGATE_STEPS = 20.0  # of conjugate gradients for one Newton step
 
@@ -41,23 +42,30 @@ def dual_pass(problem: Problem) -> float:
     return entry * problem.design.nnz + STEP_ROW * problem.m + evaluation(problem) / 3.0
 
 
-def equations(problem: Problem) -> tuple[float, float]:
-    """Newton equations: what is computed once, and what is computed in every step."""
+def equations(problem: Problem, in_pieces: bool = False) -> tuple[float, float]:
+    """Newton equations: what is computed once, and what is computed in every step; ``in_pieces`` for a loss of quadratic pieces, where the
+    second derivatives of few rows change in most steps."""
     design, m, n = problem.design, problem.m, problem.n
     if has_few_columns(design):
         by_blas = MULTIPLICATION * filled_in_cost(design)
         gram = min(by_blas, SCATTERED * scattered_cost(design)) if sp.issparse(design.storage) else by_blas
-        return 0.0, gram + MULTIPLICATION * n**3 / 3.0
+        factors = MULTIPLICATION * n**3 / 3.0
+        return (MATRICES * gram, factors) if in_pieces else (0.0, gram + factors)
     if m <= LARGEST_GRAM:
         rows = m * product(problem) if sp.issparse(design.storage) else MULTIPLICATION * m * m * n
         return rows, MULTIPLICATION * m**3 / 3.0 + SCATTERED * m * m + 2.0 * product(problem)
     return 0.0, 2.0 * CONJUGATE_STEPS * product(problem)
 
 
-def newton(problem: Problem) -> float:
+def newton_step(problem: Problem, in_pieces: bool = False) -> float:
+    """A step of Newton's method; ``in_pieces`` as in :func:`equations`, one of the many in which few second derivatives change."""
+    return equations(problem, in_pieces)[1] + product(problem) + evaluation(problem)
+
+
+def newton(problem: Problem, in_pieces: bool = False) -> float:
     """Newton's method from the origin."""
-    once, step = equations(problem)
-    return once + (1.0 if is_quadratic(problem) else NEWTON_STEPS) * (step + product(problem) + evaluation(problem))
+    steps = 1.0 if is_quadratic(problem) else NEWTON_STEPS
+    return equations(problem, in_pieces)[0] + steps * newton_step(problem, in_pieces)
 
 
 def interior_point(problem: Problem) -> float:

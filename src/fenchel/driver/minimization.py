@@ -20,7 +20,7 @@ from fenchel.driver.progress import progress_bar
 from fenchel.driver.run import Evaluation, Run
 from fenchel.driver.start import as_start, origin_of
 from fenchel.driver.stream_run import StreamRun
-from fenchel.driver.trial import Stage, in_stages, is_promising
+from fenchel.driver.trial import Stage, after_start, in_stages, is_promising
 from fenchel.problems.objective import Objective
 from fenchel.problems.result import Iterate, Result
 from fenchel.solvers import Solver, solvers
@@ -133,6 +133,10 @@ def solve(
         run: Run = PatientRun(problem, chosen.name, options, tol, callback, patience=patience, watched=watched)
     else:
         run = (Run if problem.in_memory else StreamRun)(problem, chosen.name, options, tol, callback)
+    stages = [Stage(chosen.name, options)]
+    if solver == "auto" and patience is None and tol > 0.0 and posed.in_memory and not posed.structured:
+        stages = after_start(stages_for(posed, stages[0]), start, posed)
+        run.set_solver(stages[0].solver, stages[0].options)
     begin = as_start(posed, start, run.key, rng)
 
     def begun(stage: Stage, start: Iterate | None) -> Iterator[Iterate]:
@@ -141,14 +145,12 @@ def solve(
         run.set_solver(stage.solver, stage.options, 0.0 if start is begin or start is None else start.passes)
         return solver.run(posed, start=start, rng=rng, accuracy=run.target, **limits, **stage.options)
 
-    stages = [Stage(chosen.name, options)]
-    if solver == "auto" and patience is None and begin is None and tol > 0.0 and posed.in_memory and not posed.structured:
-        stages = stages_for(posed, stages[0])
+    evaluates_start = solvers()[stages[0].solver].evaluates_start
     if len(stages) == 1:
-        iterates, evaluates_start = begun(stages[0], begin), chosen.evaluates_start
+        iterates = begun(stages[0], begin)
     else:
         goes_on = lambda stage, before: is_promising(run.history, run.target, stage, before)  # noqa: E731
-        iterates, evaluates_start = in_stages(stages, begun, goes_on), solvers()[stages[0].solver].evaluates_start
+        iterates = in_stages(stages, begun, goes_on, begin)
     with progress_bar(chosen.name, progress, max_passes) as run.show:
         return run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, evaluates_start)
 

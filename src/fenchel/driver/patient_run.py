@@ -85,7 +85,7 @@ class PatientRun(Run):
         problem, self.predictions = self.problem, None
         if iterate.alpha is None or iterate.v is None or not hasattr(problem.loss, "conjugate"):
             return False
-        bound = -problem.mean_conjugate(iterate.alpha) - problem.penalty_conjugate(iterate.v.reshape(-1))
+        bound = -problem.mean_conjugate(iterate.alpha) - self._penalty_conjugate(iterate.v)
         if problem.free:
             bound -= float(np.sum(iterate.w[-1] * iterate.v[-1]))  # v there is 0 at the best intercept
         if estimate - bound > UNCERTAIN * self.tol:
@@ -100,6 +100,14 @@ class PatientRun(Run):
             return float(self.problem.penalty(w))
         flat = w[:-1].reshape(-1) if self.problem.free else w.reshape(-1)
         return 0.5 * l2 * float(flat @ flat) + (l1 * float(np.abs(flat).sum()) if l1 else 0.0)
+
+    def _penalty_conjugate(self, v: np.ndarray) -> float:
+        """Ω*(v), likewise."""
+        l1, l2 = elastic_net_strengths(self.problem.penalised)
+        if l1 > 0.0 or l2 == 0.0:
+            return self.problem.penalty_conjugate(v.reshape(-1))
+        flat = v[:-1].reshape(-1) if self.problem.free else v.reshape(-1)
+        return float(flat @ flat) / (2.0 * l2)
 
     def _add_to_average(self, iterate: Iterate, made: float) -> None:
         if self.average is None:

@@ -115,9 +115,9 @@ class Run:
             status = None if is_known else self.evaluate(begin) or limit
             while status is None:
                 iterate, status = self._advance(iterates, iterate, limits)
-            return self._finish(iterates, status, iterate, rng)
+            return self._finish(iterates, status, iterate.copy() if iterate is begin else iterate, rng)
         except KeyboardInterrupt:
-            return self._finish(iterates, "interrupted", iterate, rng)
+            return self._finish(iterates, "interrupted", iterate.copy() if iterate is begin else iterate, rng)
         except BaseException:
             iterates.close()  # type: ignore[attr-defined]
             raise
@@ -208,6 +208,8 @@ class Run:
             status = "stalled"
         coef, intercept = self.problem.split(best.w)
         state = {**iterate.state, "key": self.key, "rng": rng.state}
+        # The solver, which has ended, no longer changes its arrays, but those of the problem must not become the user's.
+        w, z = (self.problem.released(part) for part in (iterate.w, iterate.z))
         return Result(
             w=self.problem.without_offset(best.w),
             alpha=best.alpha,
@@ -226,7 +228,7 @@ class Run:
             coef=coef,
             intercept=intercept,
             regularizer=self.problem.regularizer,
-            iterate=iterate._replace(state=state, offset=self.problem.offset).copy(),
+            iterate=iterate._replace(w=w, z=z, state=state, offset=self.problem.offset, progressive=None),
             solvers=tuple(self.solvers),
         )
 

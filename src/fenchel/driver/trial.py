@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from fenchel.problems.result import History, Iterate
+from fenchel.problems.result import History, Iterate, Result
 
 LEFT = 0.3  # least share of the next solver's time that it needs from wherever the trial ends
 MOST = 2.0  # time that a trial may take in all, relative to the next solver's
@@ -31,14 +31,25 @@ class Stage(NamedTuple):
     from_origin: bool = False
 
 
+def after_start(stages: list[Stage], start: Any, problem: Any) -> list[Stage]:
+    """The stages from the one on that an earlier run of the same problem, whose result is the ``start``, ended with; else all."""
+    iterate = start.iterate if isinstance(start, Result) else start
+    solver, _, token, _ = iterate.state.get("key", (None,) * 4) if isinstance(iterate, Iterate) else (None,) * 4
+    names = [stage.solver for stage in stages]
+    return stages[names.index(solver) :] if token == problem.token and solver in names else stages
+
+
 def in_stages(
-    stages: Sequence[Stage], begin: Callable[[Stage, Iterate | None], Iterator[Iterate]], goes_on: Callable[[Stage, float], bool]
+    stages: Sequence[Stage],
+    begin: Callable[[Stage, Iterate | None], Iterator[Iterate]],
+    goes_on: Callable[[Stage, float], bool],
+    start: Iterate | None = None,
 ) -> Iterator[Iterate]:
-    """The iterates of one stage after the other, each begun with the last iterate of the one before.
+    """The iterates of one stage after the other, the first begun with ``start``, each other with the last iterate of the one before.
 
     After every iterate ``goes_on`` is asked whether the stage does, with the passes that were made before it; the last stage always does.
     """
-    last: Iterate | None = None
+    last = start
     passes, accesses = 0.0, 0
     for stage in stages:
         solver = begin(stage, last)

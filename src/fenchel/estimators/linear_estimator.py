@@ -27,12 +27,13 @@ from fenchel.core.threads import Stop, available_threads, one_thread, run_tasks
 from fenchel.datasets import Encoding
 from fenchel.driver import Evaluation, solve
 from fenchel.driver.choice import choose
+from fenchel.driver.merged_columns import merged_columns
 from fenchel.estimators.certified import Certified
 from fenchel.estimators.checked_input import checked_rows
 from fenchel.estimators.repeated_rows import dense_if_cheaper, distinct_rows, rows_with_weight
 from fenchel.linalg.design import threads_for_problems
 from fenchel.problems.problem import FREE, Problem
-from fenchel.problems.result import Result
+from fenchel.problems.result import Iterate, Result
 from fenchel.regularizers import L2, Box
 from fenchel.solvers import solvers
 from fenchel.verification import Verification
@@ -222,7 +223,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
     def _certifiable(self, problem: Problem, regularizer: Any, positive: bool) -> Any:
         """The regularizer, or a negligible ridge for None, inside a box if weights must be non-negative; an error if squares overflow."""
         with np.errstate(over="ignore"):
-            longest = math.sqrt(problem.design.largest @ problem.design.largest) if problem.design.knows_largest else problem.radius
+            longest = problem.design.bound_on_length if problem.design.knows_largest else problem.radius
             length = longest * longest  # no row is longer
             if regularizer is None or not math.isfinite(length):
                 length = float(problem.design.with_intercept(0.0).row_norms() ** 2 @ problem.row_weights)
@@ -247,6 +248,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         seed = self._seed()
         if len(targets) > 1:
             problem.design.largest  # noqa: B018  # computed once for the proofs of all targets
+        merged = merged_columns(problem) if watch is None and self._watched(problem, 0) is None else None
 
         def one(k: int, threads: int) -> Result:
             part = self._part(problem, targets, form, k)
@@ -256,10 +258,12 @@ class LinearEstimator(CallbackSupportMixin, Certified):
             options = {**limits, "time_limit": left, "seed": seed + k, "threads": threads, "callback": callback}
             if "patience" in limits:
                 options["watched"] = self._watched(part, k)
-            start = starts[k] if starts[k] is not None and starts[k].shape == part.shape else None
-            result = solve(part, start=start, progress=bool(getattr(self, "verbose", 0)), **options)
+            options["start"] = starts[k] if starts[k] is not None and starts[k].shape == part.shape else None
+            options["progress"] = bool(getattr(self, "verbose", 0))
+            result = solve(part, **options) if merged is None else merged.solve(part, **options)
             if result.status == "interrupted":
                 stop.set()  # the remaining problems stop at their first evaluation: the model needs weights for all of them
+            result.iterate = Iterate(result.w)  # what a run would continue from is as large as the weights, for every class
             return result
 
         found.append(one(0, threads))

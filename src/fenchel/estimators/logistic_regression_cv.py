@@ -26,6 +26,7 @@ from fenchel.estimators.checked_input import checked_pair
 from fenchel.estimators.linear_estimator import ClassWeight, CrossValidation, Formulation, with_callbacks
 from fenchel.estimators.logistic_regression import LogisticRegression, logistic_formulation
 from fenchel.estimators.penalties import checked_strength
+from fenchel.estimators.repeated_rows import dense_if_cheaper
 from fenchel.estimators.routing import Routing
 from fenchel.linalg.design import threads_for_problems
 
@@ -112,11 +113,15 @@ class LogisticRegressionCV(Routing, LogisticRegression):
         for fold, (train, _) in enumerate(splits):
             if not weight[train].any():
                 raise InputError(f"The training rows of fold {fold} of cv have zero total weight: give other folds, or other weights.")
-        stop = Stop()
-        tasks = [partial(self._one_fold, X, codes, weight, train, stop) for train, _ in splits]
-        coefs, passes = zip(*run_tasks(tasks, threads_for_problems(X, self._threads()), stop), strict=True)
+        rows, stop = dense_if_cheaper(X), Stop()
+        tasks = [partial(self._one_fold, rows, codes, weight, train, stop) for train, _ in splits]
+        outputs = len(self.classes_) if self._is_joint(len(self.classes_)) else 1
+        coefs, passes = zip(*run_tasks(tasks, threads_for_problems(rows, self._threads(), outputs), stop), strict=True)
         self.coefs_paths_ = np.array(coefs)
-        self.scores_ = np.array([self._score_fold(X, y, scorer_params, test, fold) for (_, test), fold in zip(splits, coefs, strict=True)])
+        score: Any = partial(self._score_fold, X, y, scorer_params)
+        if self.scoring in (None, "accuracy") and scorer_params.keys() <= {"sample_weight"}:
+            score = partial(self._accuracies, X, codes, scorer_params.get("sample_weight"))
+        self.scores_ = np.array([score(test, fold) for (_, test), fold in zip(splits, coefs, strict=True)])
         self._choose(X, y, codes, weight)
         self.n_iter_ = np.array(passes)
         return self
@@ -141,7 +146,8 @@ class LogisticRegressionCV(Routing, LogisticRegression):
                 form = self._formulation_for(float(C), float(l1_ratio), float(weight[train].sum()))
                 if problem is None or form.regularizer is None:
                     problem = model._problem(X[train], self._targets(codes[train])[0], form, weight[train])
-                before = solve(problem.replace(regularizer=form.regularizer), start=before, **limits)
+                problem = problem.replace(regularizer=form.regularizer)  # of the last one, which has computed what both have in common
+                before = solve(problem, start=before, **limits)
                 if before.status in ("interrupted", "callback"):
                     raise KeyboardInterrupt
                 found = model._attributes([(before.coef, before.intercept)], X.dtype)
@@ -159,6 +165,15 @@ class LogisticRegressionCV(Routing, LogisticRegression):
             self._set_weights(model, coefs[index], X.dtype)
             scores[index] = scorer(model, X[test], y[test], **given)
         return scores
+
+    def _accuracies(self, X: Any, codes: np.ndarray, sample_weight: Any, test: Any, coefs: np.ndarray) -> np.ndarray:
+        """The same for scikit-learn's accuracy: one product with the test rows serves all weights."""
+        flat = coefs.reshape(-1, coefs.shape[-1]).astype(X.dtype)
+        z = X[test] @ (flat[:, :-1].T if self.fit_intercept else flat.T) + (flat[:, -1] if self.fit_intercept else 0.0)
+        z = z.reshape(-1, *coefs.shape[:3])
+        predicted = z[..., 0] > 0.0 if coefs.shape[2] == 1 else z.argmax(axis=-1)
+        weight = None if sample_weight is None else sample_weight[test]
+        return np.average(predicted == codes[test][:, None, None], axis=0, weights=weight)
 
     def _fold_model(self, X: Any) -> LogisticRegression:
         model = clone_of_parent(self)
@@ -192,8 +207,8 @@ class LogisticRegressionCV(Routing, LogisticRegression):
 
 def clone_of_parent(model: LogisticRegressionCV) -> LogisticRegression:
     """A plain ``LogisticRegression`` with the parameters that both classes have."""
-    shared = {name: value for name, value in clone(model).get_params().items() if name in LogisticRegression().get_params()}
-    return LogisticRegression(**shared)
+    names = LogisticRegression._get_param_names()
+    return LogisticRegression(**{name: value for name, value in clone(model).get_params().items() if name in names})
 
 
 def with_labels(scorer: Any, classes: np.ndarray) -> Any:

@@ -49,6 +49,9 @@ class RowsWithConstant(NamedTuple):
         v[j, batch, 2] += c * x
         v[j, batch, 3] += d * x
 
+    def length(self, i):
+        return math.sqrt(self.rows.length(i) ** 2 + self.scale**2)
+
     def norm(self, i, order):
         rows = self.rows.norm(i, order)
         top = max(rows, abs(self.scale))

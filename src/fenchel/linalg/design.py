@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import logging
+import math
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +24,7 @@ from fenchel.linalg.row_kernels import (
     rows_adds,
     rows_dot,
     rows_dots,
+    rows_lengths,
     rows_norms,
 )
 from fenchel.linalg.rows import CsrRows, DenseRows
@@ -39,16 +41,19 @@ PARALLEL_FROM = 2_000_000  # entries from which a product uses threads: for fewe
 # Entries from which several problems on one matrix are solved in parallel. For fewer, Python's lock takes more time than two threads save:
 # 3 classes take 1.0 to 1.3 times as long with 100,000 entries, 0.8 to 0.9 times with 500,000, 0.7 times with 1,000,000.
 PROBLEMS_IN_PARALLEL_FROM = 500_000
+SMALLEST_SINGLE, LARGEST_SINGLE = 1e-12, 1e12  # the largest entry of X for sums of squares in single precision
+SHORTEST, LONGEST = 1e-150, 1e150  # lengths of rows whose squares neither underflow nor overflow
 READ_IN_A_PASS = 8  # times that vectors of weights are read or written beside the entries of X
 
 
-def threads_for_problems(X: Any, threads: int | None) -> int:
-    """How many of several problems on the array or sparse matrix X are solved at the same time if ``threads``, or all (None), may be used.
+def threads_for_problems(X: Any, threads: int | None, outputs: int = 1) -> int:
+    """How many of several problems on the array or sparse matrix X, with one prediction for each row or K of them, are solved at the same
+    time if ``threads``, or all (None), may be used.
 
     >>> threads_for_problems(np.zeros((100, 10)), 4)
     1
     """
-    entries = X.size + READ_IN_A_PASS * X.shape[1]
+    entries = outputs * (X.size + READ_IN_A_PASS * X.shape[1])
     return (threads or available_threads()) if entries >= PROBLEMS_IN_PARALLEL_FROM else 1
 
 
@@ -74,6 +79,8 @@ class Design:
         self._csr: CsrRows | None = None
         self._columns: Any = None
         self._largest: np.ndarray | None = None
+        self.hidden_terms = 0  # terms that an entry may be the rounded root of a sum of, where columns were merged
+        self.memo: dict[str, Any] = {}  # shared by solvers of all problems on this matrix
 
     def with_intercept(self, intercept: float) -> Design:
         """The same matrix with another constant feature, or none."""
@@ -81,6 +88,7 @@ class Design:
         other.intercept, other.n = intercept, self.width + bool(intercept)
         other.nnz = self.nnz + self.m * (bool(intercept) - bool(self.intercept))
         other._largest = None if self._largest is None else self._largest[: self.width]
+        other.memo = {}
         return other
 
     @property
@@ -189,6 +197,11 @@ class Design:
         """Whether ``largest`` is computed already, or costs little."""
         return self._largest is not None or not sp.issparse(self.storage)
 
+    @property
+    def suits_single(self) -> bool:
+        """Whether squares of the largest entry are far from the limits of single precision."""
+        return SMALLEST_SINGLE <= float(self.largest.max()) <= LARGEST_SINGLE
+
     def rmatvec_with_sizes(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Xᵀ·a and |X|ᵀ·|a| by ordinary sums, for one number per row of a sparse matrix stored by rows."""
         rows = self.stored_rows
@@ -281,7 +294,15 @@ class Design:
         """‖x_i‖ of every row, or of some, the constant feature included."""
         which = np.arange(self.m) if which is None else which
         norms = np.empty(len(which))
-        rows_norms(self.rows, float(order), which, norms)
+        if order != 2.0:
+            rows_norms(self.rows, float(order), which, norms)
+            return norms
+        rows_lengths(self.rows, which, norms)
+        extreme = ~((norms > SHORTEST) & (norms < LONGEST))
+        if extreme.any():
+            again = np.empty(int(extreme.sum()))
+            rows_norms(self.rows, 2.0, which[extreme], again)
+            norms[extreme] = again
         return norms
 
     def column_squares(self, h: np.ndarray) -> np.ndarray:
@@ -298,6 +319,28 @@ class Design:
         if self._largest.size < self.n:
             self._largest = np.concatenate([self._largest, [abs(self.intercept)]])
         return self._largest
+
+    @property
+    def norm_of_largest(self) -> float:
+        """‖·‖₂ of ``largest``, rounded up; computed once."""
+        if "norm of largest" not in self.memo:
+            top = float(self.largest.max())
+            norm = top * math.sqrt(float(np.square(self.largest / top).sum())) if top > 0.0 else 0.0
+            self.memo["norm of largest"] = (1.0 + 1e-9) * norm
+        return self.memo["norm of largest"]
+
+    @property
+    def bound_on_length(self) -> float:
+        """A length that no row exceeds, in less time than the lengths take; it may be infinite where none of them is."""
+        if self._largest is None and not sp.issparse(self.storage):
+            top = max(float(self.storage.max()), -float(self.storage.min()), abs(self.intercept))
+            return math.sqrt(self.n) * top
+        return math.sqrt(float(self.largest @ self.largest))
+
+    def set_largest(self, stored: np.ndarray) -> None:
+        """Keep max_i |x_ij| of the columns stored, which was computed elsewhere."""
+        if self._largest is None and len(stored) == self.width:
+            self._largest = stored
 
     def _largest_of_columns(self) -> np.ndarray:
         out = np.zeros(self.width)
@@ -319,6 +362,6 @@ class Design:
 
     @cached_property
     def longest_row(self) -> int:
-        """An upper bound on the entries of a row, the constant feature included."""
+        """An upper bound on the entries of a row, the constant feature and hidden terms included."""
         by_rows = sp.issparse(self.storage) and not self.stored_by_columns
-        return (int(np.diff(self.storage.indptr).max()) if by_rows else self.width) + 1
+        return (int(np.diff(self.storage.indptr).max()) if by_rows else self.width) + 1 + self.hidden_terms

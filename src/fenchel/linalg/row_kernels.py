@@ -8,6 +8,12 @@ from fenchel.core.compiled import kernel, reassociated
 
 
 @kernel
+def rows_lengths(rows, which, out):
+    for i in range(out.shape[0]):
+        out[i] = rows.length(which[i])
+
+
+@kernel
 def rows_norms(rows, order, which, out):
     for i in range(out.shape[0]):
         out[i] = rows.norm(which[i], order)

@@ -5,7 +5,8 @@ Row views (``DenseRows``, ``CsrRows``) have the same methods, so that a kernel i
     dot(i, w)  = <w, x_i>           add(i, c, w):  w ← w + c·x_i
     dots, adds:  the same for K outputs, w holding coordinate j of output k at j·K + k
     dot4, add4:  the same for the four outputs v[:, batch, 0:4] of a plain array: unrolled, for less time than four single ones
-    norm(i, order) = ‖x_i‖_order    count(i) = entries stored in row i
+    norm(i, order) = ‖x_i‖_order    length(i) = ‖x_i‖₂, where its square neither underflows nor overflows
+    count(i) = entries stored in row i
     square(i, h) = Σ_j h_j x_ij²    add_squares(i, c, out):  out_j ← out_j + c·x_ij²
 
 where w is any of the weights of :mod:`fenchel.linalg.weights`. Columns of X are the rows of Xᵀ: CSC storage is CsrRows of Xᵀ.
@@ -22,7 +23,6 @@ import numpy as np
 from fenchel.core.compiled import compiled, reassociated
 
 FEW_OUTPUTS = 5  # most outputs whose sums are kept in registers: from 6 on that gains nothing on long, scattered rows
-SHORTEST, LONGEST = 1e-150, 1e150  # lengths whose squares neither underflow nor overflow
 
 
 @compiled
@@ -84,10 +84,6 @@ class DenseRows(NamedTuple):
         return math.sqrt(total)
 
     def norm(self, i, order):
-        if order == 2.0:
-            length = self.length(i)
-            if SHORTEST < length < LONGEST:
-                return length
         top = 0.0
         for j in range(self.values.shape[1]):
             top = max(top, np.float64(abs(self.values[i, j])))
@@ -120,10 +116,19 @@ class CsrRows(NamedTuple):
     # Positions are unsigned: for signed ones Numba also handles negative indices, which takes a third more time.
 
     def dot(self, i, w):
-        total = 0.0
-        for e in range(np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])):
-            total += self.data[e] * w.raw(np.uintp(self.indices[e]))
-        return w.factor() * total
+        # Several sums at once: each addition waits for the one before it.
+        first, last = np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])
+        a = b = c = d = 0.0
+        e = first
+        for _ in range((last - first) >> np.uintp(2)):
+            a += self.data[e] * w.raw(np.uintp(self.indices[e]))
+            b += self.data[e + np.uintp(1)] * w.raw(np.uintp(self.indices[e + np.uintp(1)]))
+            c += self.data[e + np.uintp(2)] * w.raw(np.uintp(self.indices[e + np.uintp(2)]))
+            d += self.data[e + np.uintp(3)] * w.raw(np.uintp(self.indices[e + np.uintp(3)]))
+            e += np.uintp(4)
+        for k in range(e, last):
+            a += self.data[k] * w.raw(np.uintp(self.indices[k]))
+        return w.factor() * ((a + b) + (c + d))
 
     def add(self, i, c, w):
         change = 0.0
@@ -197,10 +202,6 @@ class CsrRows(NamedTuple):
         return math.sqrt(total)
 
     def norm(self, i, order):
-        if order == 2.0:
-            length = self.length(i)
-            if SHORTEST < length < LONGEST:
-                return length
         top = 0.0
         for e in range(np.uintp(self.indptr[i]), np.uintp(self.indptr[i + 1])):
             top = max(top, np.float64(abs(self.data[e])))

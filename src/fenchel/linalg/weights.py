@@ -154,12 +154,17 @@ def refresh(weights):
 
 
 @kernel
-def read_weights(weights):
-    """The weights as an ordinary vector."""
-    out = np.empty(weights.v.shape[0])
+def copy_weights(weights, out):
+    """out ← w"""
     factor = weights.factor()
     for j in range(out.shape[0]):
         out[j] = factor * weights.raw(j)
+
+
+def read_weights(weights: Any) -> np.ndarray:
+    """The weights as an ordinary vector."""
+    out = np.empty(len(weights.v))
+    copy_weights(weights, out)
     return out
 
 

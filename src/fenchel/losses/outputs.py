@@ -11,6 +11,7 @@ belong to the object: the next call of the same method overwrites them, so store
     outputs.norm(g), outputs.dot(z, g)                      ‖g‖ and <z, g> over the outputs
     outputs.is_wrong(z, y_i)                                whether the class predicted is another than y_i
     outputs.zero()                                          z = 0
+    outputs.along(z, d, i, t)                               z_i + t·d_i
     outputs.empty(k)                                        room for k predictions or derivatives
 """
 
@@ -55,6 +56,9 @@ class OneOutput(NamedTuple):
 
     def zero(self):
         return 0.0
+
+    def along(self, z, d, i, t):
+        return z[i] + t * d[i]
 
     def empty(self, k):
         return np.empty(k)
@@ -104,6 +108,11 @@ class SeveralOutputs(NamedTuple):
 
     def zero(self):
         return self.zeros
+
+    def along(self, z, d, i, t):
+        for k in range(self.z.shape[0]):
+            self.z[k] = z[i, k] + t * d[i, k]
+        return self.z
 
     def empty(self, k):
         return np.empty((k, self.z.shape[0]))

@@ -21,7 +21,7 @@ from fenchel.losses import losses
 from fenchel.problems.elastic_net import largest_entry_around, sum_conjugate, sum_conjugate_around, sum_penalty
 from fenchel.problems.labels import checked_kind
 from fenchel.problems.parts import checked_part, try_loss
-from fenchel.problems.rounding import REPRESENTED, TERM, relative_error, underflow
+from fenchel.problems.rounding import REPRESENTED, relative_error, underflow
 from fenchel.problems.row_order import row_order
 from fenchel.problems.scaling import FEASIBLE, best_scaled
 from fenchel.problems.sums import (
@@ -65,6 +65,7 @@ class Objective:
     free = False  #: whether the constant feature is an unpenalised intercept
     offset = 0.0  #: what an unpenalised intercept, and the labels, are relative to
     in_memory = True  #: whether rows can be read again
+    hidden_terms = 0  #: columns that a column may stand for
     structured = False  #: whether outputs are structures: a loss then decodes an example where it would multiply a row
 
     def __init__(self, loss: Any, regularizer: Any, intercept: float) -> None:
@@ -118,17 +119,19 @@ class Objective:
 
     def penalty(self, w: np.ndarray) -> float:
         """Ω(w)"""
-        flat = np.ascontiguousarray(w).reshape(-1)
         if self.elastic_net is not None:
-            return float(sum_penalty(flat, *self.elastic_net))
+            if w is vars(self).get("origin"):
+                return 0.0
+            return float(sum_penalty(np.ascontiguousarray(w).reshape(-1), *self.elastic_net))
+        flat = np.ascontiguousarray(w).reshape(-1)
         return float(sum_terms(self.regularizer, flat)[0] if self.regularizer.separable else whole_value(self.regularizer, flat))
 
     def penalty_error(self, w: np.ndarray) -> float:
         """How much larger the exact Ω(w) may be than the computed one."""
         flat = np.ascontiguousarray(w).reshape(-1)
         if self.regularizer.separable:
-            size = self.penalty(flat) if self.elastic_net is not None else float(sum_terms(self.regularizer, flat)[1])
-            return TERM * size + underflow(flat.size, size)
+            size = self.penalty(w) if self.elastic_net is not None else float(sum_terms(self.regularizer, flat)[1])
+            return relative_error(self.hidden_terms) * size + underflow(flat.size, size)
         # Ω(w) = <w, ∇Ω(w)> − Ω*(∇Ω(w)), in which the product may cancel.
         products = float(np.abs(flat) @ np.abs(self.penalty_gradient(flat))) if flat.any() else 0.0
         return relative_error(flat.size) * (float(whole_value(self.regularizer, flat)) + products)
@@ -190,6 +193,17 @@ class Objective:
 
         return at
 
+    def ridge_conjugate_along(self, v: np.ndarray, distance: float, lost: float) -> Callable[[float], float]:
+        """The same for the ridge penalty and a distance from v in the Euclidean norm: Ω* is at most (‖v‖ + distance)²/(2·l2)."""
+        assert self.elastic_net is not None
+        l2, rounding = self.elastic_net[1], 1.0 + relative_error(v.size)
+        norm = rounding * (1.0 + REPRESENTED) * math.sqrt(2.0 * l2 * self.penalty_conjugate(v))
+
+        def at(c: float) -> float:
+            return rounding * (c * (norm + distance) + math.sqrt(v.size) * lost) ** 2 / (2.0 * l2)
+
+        return at
+
     @property
     def _is_ridge(self) -> bool:
         """Whether Ω(w) = l2/2·‖w‖² in the penalised weights."""
@@ -236,6 +250,11 @@ class Objective:
         """X·w at the origin, computed once because most runs start there."""
         return self.predict(self.origin)
 
+    def released(self, array: Any) -> Any:
+        """The array, or a copy if it is one that the problem keeps for the next run."""
+        is_kept = isinstance(array, np.ndarray) and any(array is vars(self).get(name) for name in ("origin", "origin_predictions"))
+        return array.copy() if is_kept else array
+
     def starting_point(self, start: Any) -> tuple[np.ndarray, Any]:
         """The weights and the predictions of a start, an iterate or None for the origin; neither may be changed in place."""
         if start is None:
@@ -262,10 +281,19 @@ class Objective:
         return at_zero if at_zero > 0.0 else at_zero + self.penalty_conjugate(np.zeros(math.prod(self.shape)))
 
     def best_scaled(
-        self, value: Callable[[float], float], v: np.ndarray, distance: np.ndarray, objective: float, wanted: float, searches: bool = True
+        self,
+        value: Callable[[float], float],
+        v: np.ndarray,
+        distance: np.ndarray | None,
+        objective: float,
+        wanted: float,
+        searches: bool = True,
     ) -> float:
-        """The best of value(c) = D(cα), 0 ≤ c ≤ 1, where Xᵀ(sα)/m is within the distances of v; no search above ``wanted`` or far below."""
-        if self.penalised.strong_convexity() == 0.0:
+        """The best of value(c) = D(cα), 0 ≤ c ≤ 1, where Xᵀ(sα)/m is within the distances of v; no search above ``wanted`` or far below.
+
+        The distances matter only where Ω is not strongly convex.
+        """
+        if distance is not None and self.penalised.strong_convexity() == 0.0:
             return best_scaled(value, min(1.0, FEASIBLE * self.domain_scale(v, distance)), objective, wanted)
         return best_scaled(value, 1.0, objective, wanted) if searches else value(1.0)
 

@@ -113,10 +113,14 @@ class Problem(RowsObjective):
         changes = self._row_constants()
         if loss is not None:
             changes["memo"] = {}
-        loss = self.loss if loss is None else loss  # not ``loss or self.loss``: a loss without fields is an empty tuple
+        same_loss = loss is None
+        loss = self.loss if same_loss else loss  # not ``loss or self.loss``: a loss without fields is an empty tuple
         regularizer = self.regularizer if regularizer is None else regularizer
         regularizer = self._without_intercept(regularizer) if self.free else regularizer
-        return self._changed(loss=loss, regularizer=regularizer, **changes)
+        other = self._changed(loss=loss, regularizer=regularizer, **changes)
+        if same_loss and self.elastic_net is not None and other.elastic_net is not None:  # both are 0 at w = 0
+            vars(other).update(self._computed("origin", "origin_predictions", "objective_at_zero", "scale"))
+        return other
 
     def with_labels(self, y: Any) -> Problem:
         """The same rows with other labels: one class against the rest, or another output."""
@@ -167,7 +171,11 @@ class Problem(RowsObjective):
 
     def _row_constants(self) -> dict[str, Any]:
         """The constants that depend on the rows alone, as far as they are computed."""
-        return {name: vars(self)[name] for name in ("row_norms", "radius") if name in vars(self)}
+        return self._computed("row_norms", "radius")
+
+    def _computed(self, *names: str) -> dict[str, Any]:
+        """Those of these attributes, computed at their first use, that were used."""
+        return {name: vars(self)[name] for name in names if name in vars(self)}
 
     def _changed(self, **changes: Any) -> Self:
         return super()._changed(**{"token": os.urandom(16).hex(), **changes})

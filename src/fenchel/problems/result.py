@@ -55,7 +55,7 @@ class Iterate(NamedTuple):
     mean_loss: float = math.nan  #: over the last pass, each loss just before the step on its row, if the solver computes it
     exact: bool = False  #: z was computed from w at once, not updated step by step
     objective: float = math.nan  #: P(w) from z, if the solver computes it
-    estimated_bound: float = math.nan  #: the lower bound that alpha gives, up to rounding, if the solver computes it
+    estimated_bound: float = math.nan  #: the lower bound that alpha gives, up to rounding, if the solver computes it; −∞: α = 0 is better
 
     def copy(self) -> Iterate:
         """A copy of the iterate, without the sums that only the driver uses."""

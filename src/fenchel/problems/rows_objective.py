@@ -24,6 +24,7 @@ from fenchel.problems.rounding import COMPENSATED, TERM, relative_error, underfl
 from fenchel.problems.sums import sum_conjugates, sum_largest_derivatives, sum_losses, sum_of_sizes, weighted_sizes
 
 SIMPLEX = 40.0  # p·log p changes by at most |log ε| < 40 times a change of ε ≥ 1e-17 in p
+MANY_WEIGHTS = 10_000  # from which vectors of distances cost more time than the sums they are for
 
 
 class RowsObjective(Objective):
@@ -137,7 +138,7 @@ class RowsObjective(Objective):
         terms = self.m + self.n + self.design.longest_row
         size = abs(loss) + (float(slopes.sum()) + float(self.vector_valued)) * products
         b_error = relative_error(terms) * size + underflow(terms, size)
-        return b_error, relative_error(self.m) * float(np.linalg.norm(slopes)) * float(np.linalg.norm(self.design.largest))
+        return b_error, relative_error(self._terms_of_column) * float(np.linalg.norm(slopes)) * float(np.linalg.norm(self.design.largest))
 
     def _size_of_planes(self, w: np.ndarray) -> float:
         # |φ'| is at most the Lipschitz constant, or about as large as the residual.
@@ -147,12 +148,12 @@ class RowsObjective(Objective):
 
     def _largest_prediction(self, w: np.ndarray) -> float:
         """A bound on Σ_j |x_ij w_j| of every row and output: from the largest entries of columns, or from the lengths of rows."""
+        if not w[: self.design.width].any():
+            return abs(self.intercept) * float(np.abs(w[-1]).max())
         if self.design.knows_largest:
             if self.vector_valued:
                 return float((self.design.largest @ np.abs(w)).max())
             return float(sum_of_sizes(self.design.largest, w))
-        if not w[: self.design.width].any():
-            return abs(self.intercept) * float(np.abs(w[-1]).max())
         top = float(np.abs(w).max())  # squares of w itself may underflow or overflow
         length = top * math.sqrt(float(np.square(w / top).sum(axis=0).max()))
         return (1.0 + relative_error(self.n)) ** 2 * self.radius * length
@@ -160,6 +161,16 @@ class RowsObjective(Objective):
     def _loss_constant(self, name: str) -> float:
         """``smoothness()`` or ``lipschitz()`` of the loss; infinite for a loss without it."""
         return float(getattr(self.loss, name, lambda: math.inf)())
+
+    @property
+    def hidden_terms(self) -> int:  # type: ignore[override]
+        """How many columns a column may stand for, where some were merged: each of its entries is a rounded root of a sum over them."""
+        return self.design.hidden_terms
+
+    @property
+    def _terms_of_column(self) -> int:
+        """An upper bound on the terms of an entry of Xᵀ·a."""
+        return self.m + self.hidden_terms
 
     @property
     def _own_size(self) -> float:
@@ -199,20 +210,26 @@ class RowsObjective(Objective):
             _, size_of_labels = self._sizes(alpha)
         elif v is None and not (self.vector_valued or self.design.knows_largest or self.design.stored_by_columns):
             v, sizes = self.design.rmatvec_with_sizes(alpha * self.row_weights)
-            distance = (relative_error(self.m) + change) * sizes
+            distance = (relative_error(self._terms_of_column) + change) * sizes
             _, size_of_labels = self._sizes(alpha)
         else:
             v = self.adjoint(alpha) if v is None else v
             size, size_of_labels = self._sizes(alpha)
-            distance = (relative_error(self.m) + change) * size * self.design.largest
-        v = v.reshape(-1)
-        penalty_at = self.penalty_conjugate_along(v, distance, underflow(self.m, size_of_labels), objective)
+            relative = (relative_error(self._terms_of_column) + change) * size  # to the largest entry of a column
+            distance = relative * self.design.largest if v.size < MANY_WEIGHTS or not self._is_ridge else None
+        v, lost = v.reshape(-1), underflow(self.m, size_of_labels)
+        if distance is None:
+            penalty_at = self.ridge_conjugate_along(v, relative * math.sqrt(self.outputs) * self.design.norm_of_largest, lost)
+        else:
+            penalty_at = self.penalty_conjugate_along(v, distance, lost, objective)
 
         def value(c: float) -> float:
+            penalty = penalty_at(c)
+            if penalty == math.inf:
+                return -math.inf
             total, size = self._conjugate_sums(alpha, c, z)
             constants = self._own_size if c * size_of_labels > 0.0 else 0.0  # at α = 0 nothing is rounded
             losses = total + (TERM + change) * (size + c * size_of_labels + constants) + underflow(self.m, size)
-            penalty = penalty_at(c)
             bound = -losses - penalty
             return bound - TERM * (abs(losses) + abs(penalty)) if bound > -math.inf else -math.inf
 
@@ -229,7 +246,7 @@ class RowsObjective(Objective):
 
         def value(c: float) -> float:
             penalty = c * c * whole if whole < math.inf else self.penalty_conjugate(c * v.reshape(-1), objective)
-            return -self.mean_conjugate(alpha, c) - penalty
+            return -self.mean_conjugate(alpha, c) - penalty if penalty < math.inf else -math.inf
 
         return self.best_scaled(value, v.reshape(-1), np.zeros(self.n), objective, wanted)
 
@@ -268,7 +285,7 @@ class RowsObjective(Objective):
         sizes, loss = np.abs(alpha * z), self.mean_loss(z)
         size = float((sizes if alpha.ndim == 1 else sizes.sum(axis=1)) @ self.row_weights) + loss
         # The products are added by BLAS in any order, not by a compensated sum.
-        size *= relative_error(self.m) / TERM
+        size *= relative_error(self._terms_of_column) / TERM
         return c * (float(products @ self.row_weights) - loss), c * size
 
     @property

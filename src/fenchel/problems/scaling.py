@@ -23,11 +23,10 @@ def best_scaled(value: Callable[[float], float], largest: float, objective: floa
 
     ``objective`` is that of a point, so that the gap aimed at is ``objective − wanted``.
     """
-    best = at_largest = value(1.0)
-    if largest < 1.0:
-        # Ω* is infinite for larger c, so that the best c is often this one, where the value is not differentiable.
-        at_largest = value(largest)
-        best = max(best, at_largest)
+    # Ω* is infinite for larger c, so that the best c is often the largest, where the value is not differentiable.
+    best = at_largest = value(min(largest, 1.0))
+    if largest < 1.0 and not best >= wanted:
+        best = max(best, value(1.0))
     far = math.isfinite(wanted) and objective - best > FAR * (objective - wanted)
     if far and best < 0.0:
         best = max(best, value(0.0))  # α = 0, whose bound is 0 for most losses

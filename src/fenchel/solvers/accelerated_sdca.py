@@ -209,19 +209,19 @@ class Inner:
     def set_kappa(self, kappa: float) -> None:
         """Change the strength of the proximal term."""
         self.kappa = self.state["kappa"] = kappa
-        problem, regularizer = self.problem, self.problem.regularizer.with_l2(kappa)
-        if problem.free:
-            self._kappa_b = self._intercept.strength(regularizer.penalty)
-            regularizer = regularizer._replace(intercept_l2=self._kappa_b)
-        self._proximal = problem.replace(regularizer=regularizer)
-        self._q = dual_curvatures(self._proximal)
+        self.regularizer = self.problem.regularizer.with_l2(kappa)  # Ω_κ
+        self._proximal: Problem | None = None  # the problem with it, where its gap is computed
+        if self.problem.free:
+            self._kappa_b = self._intercept.strength(self.regularizer.penalty)
+            self.regularizer = self.regularizer._replace(intercept_l2=self._kappa_b)
+        self._q = dual_curvatures(self.problem, self.regularizer)
 
     def run_pass(self) -> np.ndarray:
         """One pass of Prox-SDCA; the weights it ends with."""
         problem, v = self.problem, self.v.reshape(-1)
         # The two vectors are used again in every pass: new ones of many weights would cost as much as the additions.
         self._add_proximal(v, 1.0, self._room)
-        u = weights_of(self._proximal.regularizer, self._room)
+        u = weights_of(self.regularizer, self._room)
         order = block_shuffled(problem.m, self.rng)
         seed = int(self.rng.integers(1, LARGEST_SEED)) if self.shrinking else 0
         shared = (problem.loss, self._outputs, u, self.alpha, self._q)
@@ -247,6 +247,8 @@ class Inner:
 
     def gap(self, w: np.ndarray, objective: float) -> tuple[float, float]:
         """The duality gap of the inner problem, P(w) being the outer objective; and how much of it may be rounding."""
+        if self._proximal is None:
+            self._proximal = self.problem.replace(regularizer=self.regularizer)
         self.v = self.problem.adjoint(self.alpha)  # computed again, because the rounding errors of its updates would be multiplied by κ/λ
         u = self.v + self.kappa * self.y
         terms = (

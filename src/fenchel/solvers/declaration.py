@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from fenchel.problems.problem import Problem
@@ -42,7 +43,7 @@ class Solver:
                 return reason
         return None
 
-    @property
+    @cached_property
     def options(self) -> dict[str, Any]:
         """The solver's own options with their defaults."""
         parameters = inspect.signature(self.run).parameters.values()

@@ -135,7 +135,9 @@ class Planes:
     def _condense(self) -> None:
         """Remove the planes with no share for longest, then those with the smallest shares; never the plane 0."""
         order = 1 + np.lexsort((self._shares[:, 1 : self.count].max(axis=0), self._used[1 : self.count]))
-        removed, stay = order[: len(order) // REMOVED], np.append(0, order[len(order) // REMOVED :])
+        # At least so many that the means of the removed planes, one for each programme, and the next plane find room.
+        count = min(len(order), max(len(order) // REMOVED, self.count + len(self._shares) + 1 - self.most))
+        removed, stay = order[:count], np.append(0, order[count:])
         means = [(k, *self._mean(removed, x)) for k, x in enumerate(self._shares[:, removed]) if x.any()]
         # In new arrays, because an earlier iterate refers to the old ones.
         self._A, self._b, self._used, self._shares = self._A[stay], self._b[stay], self._used[stay], self._shares[:, stay]

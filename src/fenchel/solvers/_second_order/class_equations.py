@@ -20,12 +20,12 @@ from fenchel.core.compiled import kernel
 from fenchel.core.threads import in_parallel
 from fenchel.linalg.design import Design
 from fenchel.problems.problem import Problem
-from fenchel.solvers._second_order.newton_equations import Inverse, conjugate_gradients, penalties
+from fenchel.solvers._second_order.class_matrix import ClassMatrix
+from fenchel.solvers._second_order.newton_equations import MOST_STEPS, Inverse, conjugate_gradients, penalties
 
 SINGLE = 1e-3  # relative to the gradient: residuals that are not asked to be smaller are reached in float32
 LARGE = 500_000  # multiplications of a product with X from which float32 is used: smaller ones take less time than what is around them
 REUSED = 2  # steps that share a preconditioner: on usps and digits they take about as many products as with one for each step
-SMALLEST, LARGEST = 1e-12, 1e12  # the largest entry of X, where squares are far from the limits of float32
 
 
 class ClassEquations:
@@ -35,7 +35,10 @@ class ClassEquations:
         self.problem, self.equations = problem, equations
         self.penalty = penalties(problem.design, problem.penalised.l2, problem.free)[:, None]
         self.preconditioner: Inverse = lambda g: g
-        self.steps = 0
+        self.steps, self.products = 0, 0  # Newton steps, and products of the last one
+        self.matrix = ClassMatrix(problem, self.penalty) if ClassMatrix.suits(problem) else None
+        self.affordable = MOST_STEPS if self.matrix is None else min(MOST_STEPS, self.matrix.cost)  # products before the whole matrix
+        self.has_matrix = False  # whether the preconditioner is that of the whole matrix at an earlier point
         large = problem.m * problem.n * problem.outputs >= LARGE
         self.single = SingleProducts(problem.design) if large and SingleProducts.suits(problem.design) else None
 
@@ -52,10 +55,23 @@ class ClassEquations:
                 Hp -= Hp.mean(axis=1, keepdims=True)  # (diag(p) − ppᵀ)·1 = 0: without rounding the weights of a feature sum to 0
             return Hp + self.penalty * p
 
-        if self.steps % REUSED == 0:
+        if self.products > self.affordable:
+            self._use_matrix(curvatures)
+        elif not self.has_matrix and self.steps % REUSED == 0:
             self.preconditioner = self.equations.inverse(curvatures.mean())
         self.steps += 1
-        return conjugate_gradients(product, self.preconditioner, gradient, forcing)
+        d, self.products = conjugate_gradients(product, self.preconditioner, gradient, forcing, self.affordable)
+        if self.products <= self.affordable:
+            return d, self.products
+        self._use_matrix(curvatures)
+        d, last = conjugate_gradients(product, self.preconditioner, gradient, forcing)
+        return d, self.products + last
+
+    def _use_matrix(self, curvatures: ClassCurvatures) -> None:
+        """Precondition by the factors of the whole matrix from now on."""
+        assert self.matrix is not None
+        assert curvatures.p is not None
+        self.preconditioner, self.has_matrix = self.matrix.inverse(curvatures.p), True
 
 
 class ClassCurvatures:
@@ -144,7 +160,7 @@ class SingleProducts:
     @staticmethod
     def suits(design: Design) -> bool:
         """Whether X is dense, and its entries are far from the limits of float32."""
-        return not sp.issparse(design.storage) and SMALLEST <= float(design.largest.max()) <= LARGEST
+        return not sp.issparse(design.storage) and design.suits_single
 
     def __init__(self, design: Design) -> None:
         self.X = design.storage.astype(np.float32)

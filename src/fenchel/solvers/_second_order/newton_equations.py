@@ -25,7 +25,7 @@ from scipy.linalg import lapack
 from fenchel.core.numeric import TINY
 from fenchel.linalg.design import Design
 from fenchel.solvers._coordinate.gram_matrix import LARGEST_GRAM
-from fenchel.solvers._second_order.weighted_gram import gram_cost, weighted_gram
+from fenchel.solvers._second_order.weighted_gram import WeightedGram, gram_cost
 
 Inverse = Callable[[np.ndarray], np.ndarray]
 JITTER = 1e-13  # relative to the mean of the diagonal: added to it, then tenfold, until the Cholesky factorisation succeeds
@@ -67,13 +67,17 @@ class ByColumns:
 
     def __init__(self, design: Design, l2: float, free: bool) -> None:
         self.l2, self.penalised = l2, np.arange(design.n - free)
-        self.gram = weighted_gram(design, l2)
+        self.gram = WeightedGram(design, l2)
+
+    def set_strength(self, l2: float) -> None:
+        """Change λ, for all solutions from now on."""
+        self.l2 = l2
 
     def inverse(self, h: np.ndarray, rough: bool = False) -> Inverse:
         """The function that takes g to the solution, for one g or one in each column."""
         G = self.gram(h, rough)
         G[self.penalised, self.penalised] += self.l2
-        return _factorised(G)
+        return factorised(G)
 
     def solve(self, h: np.ndarray, g: np.ndarray, forcing: float) -> tuple[np.ndarray, int]:
         """d, and how many passes over the data it took."""
@@ -91,12 +95,16 @@ class ByRows:
         if design.intercept and not free:
             self.K = self.K + design.intercept**2
 
+    def set_strength(self, l2: float) -> None:
+        """Change λ, for all solutions from now on."""
+        self.l2 = l2
+
     def inverse(self, h: np.ndarray) -> Inverse:
         """The function that takes g to the solution, for one g or one in each column."""
         design, l2, s = self.design, self.l2, np.sqrt(h)
         B = (s[:, None] * self.K) * (s / l2)
         B[np.diag_indices_from(B)] += 1.0
-        solved = _factorised(B)
+        solved = factorised(B)
         by_intercept = solved(s) if self.free else s
 
         def apply(g: np.ndarray) -> np.ndarray:
@@ -124,7 +132,12 @@ class ByProducts:
     is_factorised = False
 
     def __init__(self, design: Design, l2: float, free: bool) -> None:
-        self.design, self.penalty = design, penalties(design, l2, free)
+        self.design, self.free = design, free
+        self.set_strength(l2)
+
+    def set_strength(self, l2: float) -> None:
+        """Change λ, for all solutions from now on."""
+        self.penalty = penalties(self.design, l2, self.free)
 
     def inverse(self, h: np.ndarray) -> Inverse:
         """The inverse of the diagonal alone."""
@@ -146,14 +159,16 @@ def penalties(design: Design, l2: float, free: bool) -> np.ndarray:
     return np.append(np.full(design.n - free, l2), np.zeros(int(free)))
 
 
-def conjugate_gradients(product: Inverse, inverse: Inverse, g: np.ndarray, forcing: float) -> tuple[np.ndarray, int]:
-    """d with H·d near −g, from products with H and a preconditioner near its inverse; and the number of products plus one."""
+def conjugate_gradients(
+    product: Inverse, inverse: Inverse, g: np.ndarray, forcing: float, most: float = MOST_STEPS
+) -> tuple[np.ndarray, int]:
+    """d with H·d near −g, from products with H, ``most`` at most, and a preconditioner near its inverse; and the products plus one."""
     d, r = np.zeros_like(g), -g
     y = inverse(r)
     p, rho = y, float(np.vdot(r, y))
     target = min(LOOSEST, forcing) * math.sqrt(max(rho, 0.0))
     steps = 0
-    while steps < MOST_STEPS and rho > 0.0:
+    while steps < most and rho > 0.0:
         steps += 1
         Hp = product(p)
         curvature = float(np.vdot(p, Hp))
@@ -170,7 +185,7 @@ def conjugate_gradients(product: Inverse, inverse: Inverse, g: np.ndarray, forci
     return d, 1 + steps
 
 
-def _factorised(A: np.ndarray) -> Inverse:
+def factorised(A: np.ndarray) -> Inverse:
     """The function that takes b to A⁻¹b, for a positive semidefinite A (its lower triangle is read), with as little jitter as possible."""
     diagonal = A.diagonal().copy()
     jitter = JITTER * max(float(diagonal.mean()), TINY)

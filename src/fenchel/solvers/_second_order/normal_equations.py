@@ -9,13 +9,11 @@ with A = X, or X less its means weighted by h beside an unpenalised intercept, w
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack
 
-from fenchel.linalg.gram import gram
+from fenchel.linalg.moments import moments
 from fenchel.problems.problem import Problem
 from fenchel.solvers._second_order.curvatures import row_curvatures
 from fenchel.solvers.declaration import is_quadratic
@@ -30,18 +28,16 @@ class NormalEquations:
     """The gradient g at the origin and the matrix G of second derivatives."""
 
     def __init__(self, problem: Problem) -> None:
-        X, z = problem.design.storage, problem.origin_predictions
-        X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-        self.problem, self.h = problem, np.empty(problem.m)
-        row_curvatures(problem.loss, z, problem.y, problem.row_weights, self.h)
-        self.means = self.h @ X / self.h.sum() if problem.free else np.zeros(X.shape[1])
-        self.A = X - self.means if problem.free else X
-        self.g = -((problem.row_weights * problem.negative_derivatives(z, problem.y)) @ self.A)
-
-    @cached_property
-    def G(self) -> np.ndarray:
-        """The products of the columns of A."""
-        return gram(self.A.T, None, None, self.h, self.problem.threads)
+        design, z = problem.design, problem.origin_predictions
+        X = design.storage.toarray() if sp.issparse(design.storage) else design.storage
+        h = np.empty(problem.m)
+        row_curvatures(problem.loss, z, problem.y, problem.row_weights, h)
+        a = problem.row_weights * problem.negative_derivatives(z, problem.y)
+        self.problem = problem
+        self.means, self.G, combination, largest = moments(X, h, a, problem.free, problem.threads)
+        self.g = -combination
+        if largest is not None:
+            design.set_largest(largest)
 
     def with_intercept(self, coef: np.ndarray) -> np.ndarray:
         """Weights of the columns, or rows of such weights, with their best unpenalised intercept last, if the problem has one."""

@@ -13,7 +13,10 @@ import math
 import numpy as np
 
 from fenchel.core.compiled import compiled, inside, kernel, reassociated
+from fenchel.losses.outputs import outputs_of
 from fenchel.problems.problem import Problem
+from fenchel.solvers._second_order.continuation import SHORT as STEP_IS_SHORT
+from fenchel.solvers._second_order.continuation import strongest, weakened
 from fenchel.solvers._second_order.normal_equations import NormalEquations, has_normal_equations
 from fenchel.solvers._second_order.step_length import length_along
 
@@ -25,7 +28,7 @@ MOST_STEPS = 50
 FEW = 0.5  # share of rows with a curvature below which they are copied before their products are computed
 BLOCK = 512  # rows whose products are added at a time
 SUFFICIENT = 1e-4  # share of t·<∇P, d> by which P must fall
-SHORT = 1e-3  # a shorter step means that φ'' at z is a poor model, and the solver tries the upper bound of φ'' instead
+SHORT = 1e-3  # a shorter step means that φ'' at z is a poor model, and the solver goes on from Python
 
 length_of_step = inside(length_along)
 
@@ -54,18 +57,20 @@ def steps_of_small_problem(problem: Problem, w: np.ndarray, z: np.ndarray, accur
     columns = dense_columns(problem)
     w, z = w.copy(), z.copy()
     most = int(min(MOST_STEPS, max(0.0, most_passes) // 2))  # a step makes two passes
-    taken = newton_steps(problem.loss, columns, problem.y, problem.row_weights, problem.penalised.l2, problem.free, w, z, accuracy, most)
+    rows, penalties = (columns, problem.y, problem.row_weights), (problem.penalised.l2, strongest(problem))
+    taken = newton_steps(problem.loss, outputs_of(problem), *rows, *penalties, problem.free, w, z, accuracy, most)
     return w, int(taken)
 
 
 @kernel
-def newton_steps(loss, columns, y, r, l2, free, w, z, accuracy, most):
-    """Change w and z = X·w by Newton steps; how many. ``columns`` are those of X."""
+def newton_steps(loss, outputs, columns, y, r, l2, stronger, free, w, z, accuracy, most):
+    """Change w and z = X·w by Newton steps; how many. ``columns`` are those of X; continuation begins with the ``stronger`` penalty."""
     n, m = columns.shape
     penalised = n - 1 if free else n
     gradient, d, H, Ad = np.empty(n), np.empty(n), np.empty((n, n)), np.empty(m)
     slopes, curvatures = np.empty(m), np.empty(m)
     rows, chosen = np.empty(m, np.int64), np.empty((n, int(FEW * m)))
+    strength, is_continued = l2, stronger == l2
     value = objective(loss, z, Ad, 0.0, y, r, l2, penalised, w, d)
     if value <= accuracy:  # losses are not negative, so that 0 is a lower bound
         return 0
@@ -74,9 +79,16 @@ def newton_steps(loss, columns, y, r, l2, free, w, z, accuracy, most):
             slopes[i] = r[i] * loss.derivative(z[i], y[i])
             curvatures[i] = r[i] * loss.curvature(z[i], y[i])
         for j in range(n):
-            gradient[j] = dot(columns[j], slopes) + (l2 * w[j] if j < penalised else 0.0)
-        if dot(gradient, gradient) <= 2.0 * l2 * accuracy:
+            gradient[j] = dot(columns[j], slopes)
+        square, product = dot(gradient, gradient), dot(gradient[:penalised], w[:penalised])
+        length = dot(w[:penalised], w[:penalised])
+        if square + 2.0 * l2 * product + l2 * l2 * length <= 2.0 * l2 * accuracy:
             return step
+        mean_loss = value - 0.5 * strength * length
+        strength = weakened(strength, l2, mean_loss, square, product, length)
+        value = mean_loss + 0.5 * strength * length
+        for j in range(penalised):
+            gradient[j] += strength * w[j]
         used = 0
         for i in range(m):
             if curvatures[i] > 0.0:
@@ -92,24 +104,32 @@ def newton_steps(loss, columns, y, r, l2, free, w, z, accuracy, most):
         else:
             weighted_products(columns, curvatures, m, Ad, H)
         for j in range(penalised):
-            H[j, j] += l2
+            H[j, j] += strength
         if not solve_in_place(H, gradient, d):
             return step
         slope = dot(gradient, d)
         combine(columns, d, Ad)
-        penalty = l2 * dot(w[:penalised], d[:penalised]), l2 * dot(d[:penalised], d[:penalised])
-        t = length_of_step(loss, z, Ad, y, r, slope, *penalty)
-        new = objective(loss, z, Ad, t, y, r, l2, penalised, w, d)
+        penalty = strength * dot(w[:penalised], d[:penalised]), strength * dot(d[:penalised], d[:penalised])
+        t = length_of_step(loss, outputs, z, Ad, y, r, slope, *penalty)
+        new = objective(loss, z, Ad, t, y, r, strength, penalised, w, d)
         while not new <= value + SUFFICIENT * t * slope:
             t *= 0.5
             if t < SHORT:
+                break
+            new = objective(loss, z, Ad, t, y, r, strength, penalised, w, d)
+        if t < SHORT:
+            if is_continued:
                 return step
-            new = objective(loss, z, Ad, t, y, r, l2, penalised, w, d)
+            t, new = 0.0, value
         value = new
         for j in range(n):
             w[j] += t * d[j]
         for i in range(m):
             z[i] += t * Ad[i]
+        if t < STEP_IS_SHORT and not is_continued:
+            is_continued = True
+            value += 0.5 * (stronger - strength) * dot(w[:penalised], w[:penalised])
+            strength = stronger
     return most
 
 
