@@ -225,12 +225,13 @@ def by_rows(design: Design, Y: np.ndarray, weight: np.ndarray, alphas: np.ndarra
     typical = float(weighted.diagonal().mean())
     centred, constant = Y - share @ Y, np.sqrt(share)
     weighted += typical * np.outer(constant, constant)
-    errors = []
+    errors, unused = [], root == 0.0
     for alpha, (coefficients, whole) in zip(alphas, inverses(weighted, alphas, root[:, None] * centred), strict=True):
         left = np.maximum(whole - share / (typical + alpha), EPSILON * whole)  # 0 if the row is fitted exactly
-        predicted = K @ (root[:, None] * coefficients)
-        used = root[:, None] > 0.0
-        errors.append(np.where(used, coefficients / np.where(used, root[:, None], 1.0) / left[:, None], centred - predicted))
+        error = coefficients / np.where(unused, 1.0, root * left)[:, None]
+        if unused.any():  # rows of zero weight, which no model learns from
+            error[unused] = (centred - K @ (root[:, None] * coefficients))[unused]
+        errors.append(error)
     return np.array(errors)
 
 
@@ -264,9 +265,9 @@ def by_eigenvalues(K: np.ndarray, alphas: np.ndarray, B: np.ndarray) -> list[tup
 
 def products_of_centred_rows(design: Design, share: np.ndarray) -> np.ndarray:
     """XXᵀ for rows less their mean."""
-    centre = design.rmatvec(share)
-    across = design.matvec(centre)
-    return np.asarray(design.products_of_rows - across[:, None] - across + centre @ centre)
+    K = design.products_of_rows
+    across = K @ share  # of every row with the mean
+    return np.asarray(K - across[:, None] - across + share @ across)
 
 
 def in_eigenbasis(design: Design, weight: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from fenchel.core.threads import available_threads, in_parallel, one_thread
 from fenchel.linalg.constant_feature import ColumnsWithConstant, RowsWithConstant
 from fenchel.linalg.gram import gram
+from fenchel.linalg.moments import FEW_COLUMNS
 from fenchel.linalg.row_kernels import (
     add_with_sizes,
     largest_entries,
@@ -332,7 +333,7 @@ class Design:
     @property
     def bound_on_length(self) -> float:
         """A length that no row exceeds, in less time than the lengths take; it may be infinite where none of them is."""
-        if self._largest is None and not sp.issparse(self.storage):
+        if self._largest is None and not sp.issparse(self.storage) and self.width <= FEW_COLUMNS:
             top = max(float(self.storage.max()), -float(self.storage.min()), abs(self.intercept))
             return math.sqrt(self.n) * top
         return math.sqrt(float(self.largest @ self.largest))
