@@ -421,3 +421,25 @@ def test_steps_by_rows_lead_to_the_same_optimum_for_losses_that_are_not_quadrati
     assert calls
     assert by_rows.converged
     assert by_rows.objective == pytest.approx(by_columns.objective, abs=2e-8 * problem.scale)
+
+
+@pytest.mark.parametrize("regularizer", [fl.L1(0.01), fl.L1L2(l1=0.01, l2=0.02)], ids=["l1", "elastic net"])
+@pytest.mark.parametrize("intercept", [0.0, "free"])
+@pytest.mark.parametrize("scales", [1.0, 1e-3], ids=["independent columns", "correlated columns"])
+def test_sweeps_before_a_gram_matrix_lead_to_the_same_optimum(scales, intercept, regularizer, monkeypatch):
+    monkeypatch.setattr(module, "MOST_PRODUCTS", 0)
+    rng = np.random.default_rng(0)
+    mixed = np.linalg.qr(rng.standard_normal((120, 120)))[0] * np.geomspace(1, scales, 120)
+    X = rng.standard_normal((600, 120)) @ mixed + (1.0 if intercept == "free" else 0.0)
+    problem = fl.Problem(X, X[:, :30].sum(axis=1) + rng.standard_normal(600), fl.Squared(), regularizer, intercept=intercept)
+    calls, plain = [], proximal_newton.ProximalNewton._gram
+    monkeypatch.setattr(proximal_newton.ProximalNewton, "_gram", lambda self, *given: calls.append(1) or plain(self, *given))
+    results = {}
+    for reads in (0.0, proximal_newton.READS_BEFORE_GRAM, 1.0):
+        calls.clear()
+        monkeypatch.setattr(proximal_newton, "READS_BEFORE_GRAM", reads)
+        results[reads] = fl.minimize(problem, "working-set", tol=1e-5)
+        assert results[reads].converged
+        assert results[reads].objective == pytest.approx(results[0.0].objective, abs=2e-5 * problem.scale)
+        if reads in (0.0, 1.0) and scales == 1.0:
+            assert bool(calls) == (reads == 0.0)

@@ -108,7 +108,7 @@ class WorkingSetSearch:
         self.w, self.z = w.copy(), z.copy()
         self.X.accesses += self.design.nnz * bool(self.w.any())
         has_curvature = hasattr(problem.loss, "curvature") and not problem.vector_valued
-        self.newton = ProximalNewton(problem, self.X) if has_curvature else None
+        self.newton = ProximalNewton(problem, self.X, start is None) if has_curvature else None
         if self.newton is None:
             self.memo["squares"] = self.descent.beta / problem.loss.smoothness()
 

@@ -6,7 +6,8 @@ A quadratic loss equals its model, so that the step is w + d itself. An unpenali
 x̄_j = Σ_i h_i x_ij / Σ_i h_i. The model is minimised in the way that costs least:
 
     by its Gram matrix   dense columns, twice as many rows as columns: after one product the rows are not needed; for a quadratic loss also
-                         near the minimum, or if the last step by columns, or by rows, took long
+                         near the minimum, or if the last step by columns, or by rows, took long; but only once the sweeps by columns that
+                         take about half the time of the product have not sufficed
     by its rows          few rows: systems as large as the rows; for other than quadratic losses if the last step by columns took long
     by its columns       otherwise
 """
@@ -26,7 +27,13 @@ from fenchel.solvers._coordinate.column_products import ColumnProducts
 from fenchel.solvers._coordinate.dense_model import minimise_by_gram, minimise_by_rows
 from fenchel.solvers._coordinate.gram_matrix import LARGEST_GRAM, Products, gram_of_sample
 from fenchel.solvers._coordinate.line_search import MOST_SWEEPS, LineSearch
-from fenchel.solvers._coordinate.quadratic_model import QuadraticModel, Residual, conjugate_gradients, minimise_by_columns
+from fenchel.solvers._coordinate.quadratic_model import (
+    QuadraticModel,
+    Residual,
+    conjugate_gradients,
+    minimise_by_columns,
+    minimise_in_few_sweeps,
+)
 from fenchel.solvers.declaration import is_quadratic
 
 ROWS_PER_COLUMN = 2  # rows for each column of W from which a Gram matrix pays; 1 with more than ``FEW_ROWS``
@@ -34,6 +41,8 @@ ROWS_PER_COLUMN = 2  # rows for each column of W from which a Gram matrix pays; 
 # columns for each row.
 LATE, COLUMNS_PER_ROW = 1e-3, 3
 READS_PER_GRAM = 0.1  # entries read by columns, for each multiplication of a Gram matrix, from which that would have taken less time
+# Entries that are read by columns, for each of these multiplications, before the Gram matrix is computed; and the fewest sweeps to try.
+READS_BEFORE_GRAM, FEWEST_SWEEPS = 0.05, 5
 FEW_ROWS = 1000  # most rows of the systems that are solved by rows
 # Entries read by columns that take as long as a step by rows: so many, and so many for each multiplication of a system of equations.
 FIXED_READS, READS_PER_PRODUCT = 2_000_000, 5
@@ -74,7 +83,7 @@ def derivatives_and_curvatures(loss, z, y, row_weights, floor, rho, h):
 class ProximalNewton:
     """Newton steps on columns of one problem."""
 
-    def __init__(self, problem: Problem, X: ColumnProducts) -> None:
+    def __init__(self, problem: Problem, X: ColumnProducts, from_origin: bool) -> None:
         self.problem, self.design, self.X = problem, problem.design, X
         self.l1, self.l2 = elastic_net_strengths(problem.penalised)
         self.is_quadratic = is_quadratic(problem)
@@ -82,6 +91,8 @@ class ProximalNewton:
         self.rho, self.h = np.empty(problem.m), np.empty(problem.m)
         self.read = 0  # entries of columns that the last step by columns read
         self.rows_took_long = False  # whether a step by rows has not reached its target
+        # Whether a few sweeps may do without the Gram matrix, which the runs of a path, from a start, have in common.
+        self.few_sweeps_suffice, self.read_in_sweeps = from_origin, np.zeros(1, dtype=np.int64)
         if X.values is not None:
             problem.memo.setdefault("products", Products(X.values, self.design.threads))
 
@@ -131,10 +142,22 @@ class ProximalNewton:
         return is_late or self.rows_took_long or self.read > READS_PER_GRAM * rows * columns**2
 
     def _by_gram(self, model: LocalModel, gap: float, target: float) -> np.ndarray:
-        G = self._gram(model.W, gap) - model.total * np.outer(model.means, model.means)
-        new = model.w.copy()
-        minimise_by_gram(G, self.l1, self.l2, new, model.g.copy(), GRAM_ACCURACY * target, MOST_NEWTON)
+        new, g, is_done = self._by_few_sweeps(model, target) if self.is_quadratic else (model.w.copy(), model.g.copy(), False)
+        if not is_done:
+            G = self._gram(model.W, gap) - model.total * np.outer(model.means, model.means)
+            minimise_by_gram(G, self.l1, self.l2, new, g, GRAM_ACCURACY * target, MOST_NEWTON)
         return new
+
+    def _by_few_sweeps(self, model: LocalModel, target: float) -> tuple[np.ndarray, np.ndarray, bool]:
+        """The weights and the gradient after sweeps that take less time than the products which are missing, and whether they suffice."""
+        new, columns = model.w.copy(), len(model.W)
+        most = int(READS_BEFORE_GRAM * columns - self.read_in_sweeps[0] / (self.problem.m * columns)) if self.few_sweeps_suffice else 0
+        if most < FEWEST_SWEEPS:
+            return new, model.g.copy(), False
+        quadratic = self._quadratic(model, self.read_in_sweeps)
+        self.few_sweeps_suffice = minimise_in_few_sweeps(quadratic, new, target, most)
+        g = self.X.dots(model.W, quadratic.residual.v) + quadratic.shift[0] * model.total * model.means
+        return new, g, self.few_sweeps_suffice
 
     def _gram(self, W: np.ndarray, gap: float) -> np.ndarray:
         """X_Wᵀ·diag(h)·X_W: of a quadratic loss kept from step to step, far from the optimum that of some rows."""
@@ -158,13 +181,16 @@ class ProximalNewton:
         return minimise_by_rows(B, model.w @ B - xi, self.l1, self.l2, model.w, xi, target, MOST_BY_ROWS)
 
     def _by_columns(self, model: LocalModel, target: float) -> np.ndarray:
-        curvature = np.maximum(self.X.squares(model.W, self.h) - model.total * model.means**2, TINY)
         read, new = np.zeros(1, dtype=np.int64), model.w.copy()
-        residual = Residual(self.rho, self.h)
-        means, total = model.means, model.total
-        quadratic = QuadraticModel(self.X.columns, residual, self.l1, self.l2, model.W, curvature, means, total, np.zeros(1), read)
+        quadratic = self._quadratic(model, read)
         forcing, sweeps = (0.0, MOST_SWEEPS) if self.is_quadratic else (FORCING, self.search.sweeps)
         minimise_by_columns(quadratic, conjugate_gradients(len(new), self.h), new, target, forcing, sweeps, self.search.trusted)
         self.read = int(read[0])
         self.X.accesses += self.read
         return new
+
+    def _quadratic(self, model: LocalModel, read: np.ndarray) -> QuadraticModel:
+        """The model by columns, whose steps add the entries that they read to ``read``."""
+        curvature = np.maximum(self.X.squares(model.W, self.h) - model.total * model.means**2, TINY)
+        residual, shift = Residual(self.rho, self.h), np.zeros(1)
+        return QuadraticModel(self.X.columns, residual, self.l1, self.l2, model.W, curvature, model.means, model.total, shift, read)

@@ -103,6 +103,22 @@ def minimise_by_columns(model, cg, w, target, forcing, most, finish):
     return most
 
 
+@kernel
+def minimise_in_few_sweeps(model, w, target, most):
+    """Sweep until the gap of the model is about the target: whether it is, without sweeping on where the last decrease of the gap shows
+    that so many sweeps will not suffice."""
+    before = np.inf
+    for sweep in range(1, most + 1):
+        violation, size, _ = coordinate_sweep(model, w)
+        gap = violation * size
+        if gap <= target:
+            return True
+        if sweep >= SWEEPS and gap * (gap / before) ** (most - sweep) > target:
+            return False
+        before = gap
+    return False
+
+
 @compiled
 def coordinate_sweep(model, w):
     """A step on every weight; the largest violation of optimality, ‖w‖₁, and how many weights became zero or stopped being zero."""
