@@ -7,8 +7,9 @@ large data in parallel, and evaluated on the held-out rows.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +23,7 @@ from fenchel.core.numeric import EPSILON, TINY
 from fenchel.core.threads import Stop, available_threads, one_thread, run_tasks
 from fenchel.core.validation import checked_whole, is_number
 from fenchel.driver.advice import warn_not_certified
-from fenchel.driver.minimization import check_limits, find_solver, solve
+from fenchel.driver.minimization import certified, check_limits, find_solver, solve
 from fenchel.linalg.design import threads_for_problems
 from fenchel.plots import path_figure
 from fenchel.problems.problem import Problem
@@ -32,12 +33,15 @@ from fenchel.regularizers.parameters import elastic_net_strengths
 from fenchel.solvers._coordinate.column_path import column_path, has_column_path
 from fenchel.solvers._coordinate.gram_path import gram_path, has_gram_path
 from fenchel.solvers._coordinate.reduction import Reduction, reducible
+from fenchel.solvers._coordinate.strengths_at_once import StrengthsAtOnce, are_found_at_once
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 __all__ = ["Path", "path", "strength_of_zero"]
+
+TIGHTEST = 1e-9  # relative to P(0): what a tolerance that is relative to an objective may become
 
 
 @dataclass(eq=False)
@@ -142,7 +146,7 @@ def path(
     seed: int = 0,
     threads: int | None = None,
 ) -> Path:
-    """Solve a lasso, elastic net or similar problem for many strengths, each certified to ``tol``.
+    """Solve a lasso, elastic net or similar problem for many strengths, each certified to ``tol`` of its own objective.
 
     Args:
         X, y, loss, intercept, sample_weight: as in :class:`fenchel.Problem`.
@@ -152,7 +156,8 @@ def path(
         positive: whether weights must not be negative.
         cv: a number of folds (rows are shuffled with ``seed``; folds are stratified by class), or pairs of training and test
             rows, as scikit-learn's splitters produce them.
-        solver, tol, max_passes, seed, threads: as in :func:`fenchel.minimize`, for every point.
+        tol: the accuracy of every point, relative to its own objective, though not below 1e-9 of that at w = 0 unless ``tol`` is.
+        solver, max_passes, seed, threads: as in :func:`fenchel.minimize`, for every point.
 
     Interrupting (Ctrl-C) returns what is finished, with ``interrupted`` true; before the first strength is, it raises KeyboardInterrupt.
 
@@ -310,32 +315,91 @@ def strength_of_zero(problem: Problem, positive: bool = False) -> float:
     return float((penalised if positive else np.abs(penalised)).max())
 
 
-def solve_all(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[Result]:
-    """Solve for all strengths in turn with warm starts; an interrupt keeps the finished ones."""
+def solve_all(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any], of_own: bool = True) -> Iterator[Result]:
+    """Solve for all strengths in turn with warm starts; an interrupt keeps the finished ones.
+
+    The tolerance is relative to the objective of each strength, or, if not ``of_own``, to P(0).
+    """
     problem = problem.centred()
+    if options["solver"] == "auto" and len(grid) > 1 and not penalty.positive and are_found_at_once(problem):
+        yield from solve_at_once(problem, grid, penalty, options)
+        return
     reduced = Reduction(problem) if len(grid) > 1 and reducible(problem, options["tol"]) else None
     if reduced is not None and reduced.is_exact:
-        scale = problem.objective_at_zero / max(reduced.problem.objective_at_zero, TINY)
         found = [
             reduced.taken_back(result, problem, options["tol"])
-            for result in solve_in_turn(reduced.problem, grid, penalty, {**options, "tol": options["tol"] * scale})
+            for result in solve_in_turn(reduced.problem, grid, penalty, options, of_own, reduced.constant)
         ]
         if not found or reduced.agrees(found[-1], problem):
             yield from found
             return
-    yield from solve_in_turn(problem, grid, penalty, options)
+    yield from solve_in_turn(problem, grid, penalty, options, of_own)
 
 
-def solve_in_turn(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[Result]:
-    """The same without reducing the problem first."""
-    start = None
-    for strength in grid:
-        result = solve(problem.replace(regularizer=penalty.times(float(strength))), start=start, **options)
+class Tolerances:
+    """The tolerances of the strengths of a path, relative to the objective that ``minimize`` takes them to be relative to.
+
+    The smallest objective is concave in the strength and at least 0 without a penalty, so that it decreases no faster than the strength:
+    that tells what the next one is at least. ``constant`` is what every objective lacks.
+    """
+
+    def __init__(self, problem: Problem, tol: float, of_own: bool, constant: float = 0.0) -> None:
+        self.tol, self.of_own, self.constant = tol, of_own, constant
+        self.whole, self.scale = problem.objective_at_zero + constant, max(problem.objective_at_zero, TINY)
+        self.least, self.strength = self.whole, np.inf
+
+    def at(self, strength: float) -> float:
+        """The tolerance for that strength, at most as large as the one before."""
+        least = self.least * min(1.0, strength / self.strength) if self.strength < np.inf else self.least
+        own = max(self.tol * least, min(self.tol, TIGHTEST) * self.whole)
+        return (own if self.of_own else self.tol * self.whole) / self.scale
+
+    def proven(self, strength: float, result: Result) -> None:
+        """Take the bound of the strength that was solved."""
+        self.least, self.strength = min(self.whole, result.dual_objective + self.constant), strength
+
+
+def solve_in_turn(
+    problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any], of_own: bool, constant: float = 0.0
+) -> Iterator[Result]:
+    """The same without reducing the problem first; ``constant`` is what a reduced one lacks."""
+    start, tolerances = None, Tolerances(problem, options["tol"], of_own, constant)
+    for strength in map(float, grid):
+        posed = problem.replace(regularizer=penalty.times(strength))
+        result = solve(posed, start=start, **{**options, "tol": tolerances.at(strength)})
         if result.status in ("interrupted", "callback"):
             options["callback"].set()  # the folds that come later
             return
+        tolerances.proven(strength, result)
         start = result.w
         yield result
+
+
+def solve_at_once(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[Result]:
+    """The same for quadratic losses: points for several strengths at once, which are only to be proven."""
+    problem = problem.with_threads(options["threads"])
+    search = StrengthsAtOnce(problem, [elastic_net_strengths(penalty.times(float(strength))) for strength in grid])
+    tolerances, k = Tolerances(problem, options["tol"], True), 0
+    while k < len(grid):
+        clock = time.perf_counter()
+        points = search.points(k, tolerances.at(float(grid[k])) * problem.objective_at_zero)
+        seconds = (time.perf_counter() - clock) / len(points)
+        for point in points:
+            tol = tolerances.at(float(grid[k]))
+            posed = problem.replace(regularizer=penalty.times(float(grid[k])))
+            result = certified(posed, "working-set", point, tol=tol, callback=options["callback"])
+            result = replace(result, seconds=seconds)
+            if not result.converged and result.status == "stalled":
+                if search.reject(k, point):
+                    break
+                result = solve(posed, start=result.w, **{**options, "tol": tol})
+            if result.status in ("interrupted", "callback"):
+                options["callback"].set()  # the folds that come later
+                return
+            tolerances.proven(float(grid[k]), result)
+            search.accept(k, point)
+            yield result
+            k += 1
 
 
 def folds(problem: Problem, cv: Any, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -383,7 +447,7 @@ def validate_fold(
 def fold_weights(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[np.ndarray]:
     """The weights at each strength, for the rows of a fold: no more accurate than validation errors need, where that saves time."""
     if penalty.positive or options["solver"] != "auto" or not has_column_path(problem):
-        yield from (result.w for result in solve_all(problem, grid, penalty, options))
+        yield from (result.w for result in solve_all(problem, grid, penalty, options, of_own=False))
         return
     problem = problem.centred()
     pairs = [elastic_net_strengths(penalty.times(float(strength))) for strength in grid]
@@ -417,9 +481,10 @@ def assembled(
             columns["validation_error"] = scores[:, :, 1].mean(axis=0)
     failed = [result for result in found if not result.converged]
     if failed and options["tol"] > 0.0:
-        worst = max(failed, key=lambda result: result.gap)
+        worst = replace(max(failed, key=lambda result: result.gap), tol=options["tol"])
         subject = (f"{len(failed)} of {len(grid)} strengths",)
-        warn_not_certified(subject, problem.replace(regularizer=worst.regularizer), worst, Argument("max_passes", options["max_passes"]))
+        posed, limit = problem.replace(regularizer=worst.regularizer), Argument("max_passes", options["max_passes"])
+        warn_not_certified(subject, posed, worst, limit, scale_name="their objectives")
     size = problem.design.width * problem.outputs
     coefs = sp.vstack([sp.csr_array(result.coef.reshape(1, size)) for result in found], format="csr")
     shape = (problem.design.width, problem.outputs) if problem.vector_valued else (problem.design.width,)

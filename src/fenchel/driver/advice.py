@@ -20,19 +20,25 @@ Words = tuple[str | Argument, ...]
 
 @np.errstate(all="ignore")  # at extreme scales, squared norms overflow
 def warn_not_certified(
-    subject: Words, problem: Any, worst: Result, limit: Argument, names: Sequence[str] | None = None, resumable: bool = False
+    subject: Words,
+    problem: Any,
+    worst: Result,
+    limit: Argument,
+    names: Sequence[str] | None = None,
+    resumable: bool = False,
+    scale_name: str = "the objective at w = 0",
 ) -> None:
     """Warn that ``subject`` (the start of the sentence) stopped at a gap above the tolerance, with what would help.
 
     ``limit`` is the limit on passes under the name of the user's parameter, ``names`` are those of the columns, and ``resumable`` says
-    whether the user has a result to continue from.
+    whether the user has a result to continue from. ``scale_name`` is what the tolerance is relative to.
     """
     from fenchel.driver.not_certified import NotCertifiedWarning
 
     end: Words = (f": {STATUS[worst.status]}: ",)
     if worst.certified and worst.status not in ("diverged", "contradiction"):
         scale = worst.target / worst.tol if worst.tol > 0.0 else problem.scale
-        relative = f"{worst.gap / scale:.2g} of the objective at w = 0" if scale > 0.0 else f"{worst.gap:.2g}"
+        relative = f"{worst.gap / scale:.2g} of {scale_name}" if scale > 0.0 else f"{worst.gap:.2g}"
         gap = f" stopped at a certified gap of {relative}, and "
         end = (gap, Argument("tol", worst.tol), " was asked for: ")
     resume = ", or continue from here with start=result" if resumable and worst.status == "max_passes" else ""

@@ -155,6 +155,16 @@ def solve(
         return run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, evaluates_start)
 
 
+@np.errstate(all="ignore")
+def certified(
+    problem: Any, solver: str, point: Iterate, *, tol: float, callback: Callable[[Evaluation], bool | None] | None = None
+) -> Result:
+    """The result of a solver that yields this point and no other; ``status`` is "stalled" if its gap is above the tolerance."""
+    run = Run(problem, solver, {}, tol, callback)
+    nothing: Iterator[Iterate] = (other for other in list[Iterate]())
+    return run.until_done(nothing, point, RandomNumbers(0), math.inf, None, False)
+
+
 def uninterrupted(result: Result) -> Result:
     """The result; KeyboardInterrupt if Ctrl-C ended the run, for callers that do not use the best weights so far."""
     if result.status == "interrupted":
