@@ -38,7 +38,7 @@ BLOCK = 2048  # rows in one call of BLAS
 # Share of stored entries from which products of rows take less time in a dense array: about 1/√30, where BLAS is 30 times as fast.
 FILLED_IN = 0.18
 OVERLAPPING = 0.05  # share of stored entries from which rows count as overlapping
-PARALLEL_FROM = 2_000_000  # entries from which a product uses threads: for fewer, handing over the work costs more than it saves
+PARALLEL_FROM = 500_000  # entries from which a product uses threads: it takes 0.3 to 0.6 ms, and handing half of it over about 0.05 ms
 # Entries from which several problems on one matrix are solved in parallel. For fewer, Python's lock takes more time than two threads save:
 # 3 classes take 1.0 to 1.3 times as long with 100,000 entries, 0.8 to 0.9 times with 500,000, 0.7 times with 1,000,000.
 PROBLEMS_IN_PARALLEL_FROM = 500_000
@@ -285,10 +285,12 @@ class Design:
         if threads == 1:
             return [(0, count)]
         if hasattr(vectors, "indptr"):
-            bounds = np.searchsorted(vectors.indptr, np.linspace(0, vectors.indptr[-1], threads + 1)[1:-1])
+            # Marks of the type of indptr: for others NumPy would convert all of it first.
+            marks = [int(vectors.indptr[-1]) * k // threads for k in range(1, threads)]
+            bounds = np.searchsorted(vectors.indptr, np.array(marks, vectors.indptr.dtype))
         else:
             bounds = np.linspace(0, count, threads + 1)[1:-1].astype(np.int64)
-        edges = [0, *(int(mark) for mark in bounds), count]
+        edges = [0, *(int(bound) for bound in bounds), count]
         return list(itertools.pairwise(edges))
 
     def row_norms(self, order: float = 2.0, which: np.ndarray | None = None) -> np.ndarray:

@@ -26,6 +26,7 @@ from fenchel.problems.row_order import row_order
 from fenchel.problems.scaling import FEASIBLE, best_scaled
 from fenchel.problems.sums import (
     derivative_terms,
+    in_ranges,
     negative_derivatives,
     negative_vector_derivatives,
     prox_terms,
@@ -64,6 +65,7 @@ class Objective:
     intercept: float  #: the constant feature, 0 without one
     free = False  #: whether the constant feature is an unpenalised intercept
     offset = 0.0  #: what an unpenalised intercept, and the labels, are relative to
+    threads: int = 1  #: how many threads products and sums over rows may use
     in_memory = True  #: whether rows can be read again
     hidden_terms = 0  #: columns that a column may stand for
     structured = False  #: whether outputs are structures: a loss then decodes an example where it would multiply a row
@@ -114,7 +116,7 @@ class Objective:
     def negative_derivatives(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
         """−φ'(z_i, y_i), one row of K numbers each for a multiclass loss."""
         out = np.empty_like(z)
-        (negative_vector_derivatives if self.vector_valued else negative_derivatives)(self.loss, z, y, out)
+        in_ranges(self.threads, negative_vector_derivatives if self.vector_valued else negative_derivatives, self.loss, (z, y, out))
         return out
 
     def penalty(self, w: np.ndarray) -> float:

@@ -21,7 +21,7 @@ from fenchel.linalg.design import Design
 from fenchel.problems import intercepts
 from fenchel.problems.objective import Objective, gap_between
 from fenchel.problems.rounding import COMPENSATED, TERM, relative_error, underflow
-from fenchel.problems.sums import sum_conjugates, sum_largest_derivatives, sum_losses, sum_of_sizes, weighted_sizes
+from fenchel.problems.sums import in_ranges, sum_conjugates, sum_largest_derivatives, sum_losses, sum_of_sizes, weighted_sizes
 
 SIMPLEX = 40.0  # p·log p changes by at most |log ε| < 40 times a change of ε ≥ 1e-17 in p
 MANY_WEIGHTS = 10_000  # from which vectors of distances cost more time than the sums they are for
@@ -56,7 +56,7 @@ class RowsObjective(Objective):
 
     def mean_loss(self, z: np.ndarray) -> float:
         """(1/m) Σ s_i φ(z_i, y_i)"""
-        return float(sum_losses(self.loss, z, self.y, self.row_weights))
+        return sum_losses(self.loss, z, self.y, self.row_weights, self.threads)
 
     def loss_gradient(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """At predictions z: the dual point α_i = −φ'(z_i), and v = −∇(mean loss)."""
@@ -121,7 +121,8 @@ class RowsObjective(Objective):
     def _largest_rise(self, z: np.ndarray, distance: float) -> float:
         """How much the mean loss can rise if every prediction moves by at most the distance."""
         if not self.vector_valued:  # φ is convex: it rises at most by its derivative at an end of the interval
-            return distance * float(sum_largest_derivatives(self.loss, z, self.y, self.row_weights, distance))
+            found = in_ranges(self.threads, sum_largest_derivatives, self.loss, (z, self.y, self.row_weights), distance)
+            return distance * float(sum(found))
         lipschitz = self._loss_constant("lipschitz") * math.sqrt(self.outputs)  # in the norm max_k |z_k|
         if not math.isfinite(lipschitz):
             lipschitz = 2.0 * float(np.abs(self.negative_derivatives(z, self.y)).sum(axis=1) @ self.row_weights)
@@ -278,7 +279,7 @@ class RowsObjective(Objective):
     def _conjugate_sums(self, alpha: np.ndarray, c: float, z: np.ndarray | None) -> tuple[float, float]:
         """The mean conjugate at cα, and the sizes of what is added in it."""
         if hasattr(self.loss, "conjugate"):
-            return sum_conjugates(self.loss, alpha, self.y, self.row_weights, c)
+            return sum_conjugates(self.loss, alpha, self.y, self.row_weights, c, self.threads)
         # Fenchel–Young is an equality at α = −φ'(z). φ ≥ 0 implies φ*(0) ≤ 0, and φ* is convex.
         products = -(alpha * z if alpha.ndim == 1 else (alpha * z).sum(axis=1))
         assert z is not None
@@ -316,8 +317,8 @@ class RowsObjective(Objective):
     # ---- constants ----
 
     @property
-    def threads(self) -> int:
-        """How many threads products with the whole matrix may use."""
+    def threads(self) -> int:  # type: ignore[override]
+        """How many threads products with the whole matrix and sums over rows may use."""
         return self.design.threads
 
     @property

@@ -40,13 +40,12 @@ from fenchel.core.compiled import compiled, kernel, reassociated
 from fenchel.core.errors import InputError
 from fenchel.core.numeric import TINY
 from fenchel.linalg.weights import read_weights, weights_of
-from fenchel.losses.outputs import outputs_of
 from fenchel.losses.smoothed import smoothed
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.problems.row_order import block_shuffled
 from fenchel.solvers.declaration import bounded_below, dual_steps, known_link, separable, smooth_or_smoothable, solver
-from fenchel.solvers.sdca import LARGEST_SEED, dual_curvatures, intercept_term, sdca, sdca_pass, start_alpha, with_dual_step
+from fenchel.solvers.sdca import LARGEST_SEED, DualPasses, dual_curvatures, intercept_term, sdca, start_alpha, with_dual_step
 
 VARIANTS = ("faithful", "practical")
 SMALLEST_CONDITION = 10.0  # the paper's bound on R²/(λγm), below which acceleration gains nothing
@@ -200,8 +199,7 @@ class Inner:
         self.y, self.w_old = self.state.get("y", origin), self.state.get("w_old", origin)
         self.passes, self.accesses = 0.0, 0
         self.is_settled = False  # whether the rows that moved in the last pass have nearly stopped moving
-        self._outputs = outputs_of(problem)
-        self._rows = (problem.design.rows, problem.y, problem.row_weights)
+        self._dual = DualPasses(problem, self.alpha)
         if problem.free:
             self._intercept = intercept_term(problem)
         self.set_kappa(self.state.get("kappa", kappa))
@@ -224,8 +222,7 @@ class Inner:
         u = weights_of(self.regularizer, self._room)
         order = block_shuffled(problem.m, self.rng)
         seed = int(self.rng.integers(1, LARGEST_SEED)) if self.shrinking else 0
-        shared = (problem.loss, self._outputs, u, self.alpha, self._q)
-        read, self.is_settled, loss = sdca_pass(*self._rows, *shared, order, self.progressive, seed)
+        read, self.is_settled, loss = self._dual.run(u, self._q, order, self.progressive, seed)
         self.passes, self.accesses = self.passes + max(1.0, read / max(1, problem.design.nnz)), self.accesses + read
         self.mean_loss = loss if self.progressive else math.nan
         self._add_proximal(u.v, -1.0, v)

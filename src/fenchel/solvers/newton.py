@@ -26,6 +26,7 @@ from fenchel.losses.outputs import outputs_of
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.problems.scaling import FAR
+from fenchel.problems.sums import in_ranges
 from fenchel.solvers._second_order.class_equations import ClassEquations
 from fenchel.solvers._second_order.continuation import SHORT as STEP_IS_SHORT
 from fenchel.solvers._second_order.continuation import strongest, weakened
@@ -169,7 +170,7 @@ def model_dual_point(problem: Problem, z: np.ndarray, Xd: np.ndarray) -> tuple[n
         model_dual_vectors(problem.loss, z, problem.y, Xd, alpha)
         alpha = problem.on_simplex(alpha)
     else:
-        model_dual_points(problem.loss, z, problem.y, Xd, alpha)
+        in_ranges(problem.threads, model_dual_points, problem.loss, (z, problem.y, Xd, alpha))
     if problem.free and not problem.is_balanced(alpha):
         alpha = problem.balanced(alpha)
     return alpha, problem.adjoint(alpha)
@@ -190,7 +191,7 @@ def directions(problem: Problem, equations: Any, z: np.ndarray, gradient: np.nda
             yield -equations.equations.inverse(bound)(gradient), 1
         return
     h = np.empty(problem.m)
-    row_curvatures(problem.loss, z, problem.y, problem.row_weights, h)
+    in_ranges(problem.threads, row_curvatures, problem.loss, (z, problem.y, problem.row_weights, h))
     yield equations.solve(h, gradient, forcing)
     if bound is not None:
         yield equations.solve(bound, gradient, forcing)

@@ -37,6 +37,7 @@ from fenchel.losses.step_rule import with_step_rule
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.problems.row_order import block_shuffled
+from fenchel.solvers._dual_ascent.rounds import Rounds
 from fenchel.solvers.declaration import dual_steps, known_link, solver, strongly_convex_penalty
 
 LARGEST_SEED = 2**62  # of the generator that shuffles the rows that moved
@@ -58,45 +59,90 @@ FLATTEST, FEW = 1e-2, 10.0
 SMALLEST_MULTIPLE = 1e-6  # of the dual point of a start
 
 
+@compiled
+def sdca_sweep(rows, y, row_weights, loss, outputs, w, alpha, q, visited, count, progressive, sigma, moved):
+    """One step on each of the first rows visited, as if it moved v by σ times as much and q_i were σ times as large.
+
+    Returns the entries of X that were read, Σ r_i q_i δ_i², how many rows moved, and if ``progressive`` Σ r_i φ(z_i), each before the step
+    on its row. The rows that moved are written to ``moved`` unless that is empty.
+    """
+    accesses, movement, movers, total = 0, 0.0, 0, 0.0
+    for k in range(count):
+        i = visited[k]
+        if row_weights[i] == 0.0:
+            continue
+        z = outputs.predict(rows, i, w)
+        if progressive:
+            total += row_weights[i] * loss.value(z, y[i])
+        delta = outputs.dual_step(loss, alpha, i, z, y[i], sigma * q[i])
+        outputs.add(rows, i, sigma * row_weights[i], delta, w)
+        accesses += rows.count(i)
+        size = outputs.norm(delta)
+        if size > 0.0:
+            movement += row_weights[i] * q[i] * size * size
+            if moved.shape[0] > 0:
+                moved[movers] = i
+                movers += 1
+    return accesses, movement, movers, total
+
+
 @kernel
 def sdca_pass(rows, y, row_weights, loss, outputs, w, alpha, q, order, progressive, seed):
-    """One step on each row of ``order``, then passes over the rows that moved, unless ``seed`` is 0.
+    """One step on each row of ``order``, then sweeps over the rows that moved, unless ``seed`` is 0.
 
     Returns the entries of X that were read; whether the rows that moved do so much less now; and if ``progressive`` the sum of r_i φ(z_i),
     each before the first step on its row.
     """
-    accesses, total, most = 0, 0.0, 0
-    visited, count, first = order, order.shape[0], 0.0
-    moved, movers = np.empty(count if seed > 0 else 0, np.int64), 0
-    state = np.uint64(seed)
+    count, first = order.shape[0], 0.0
+    moved = np.empty(count if seed > 0 else 0, np.int64)
+    accesses, _, movers, total = sdca_sweep(rows, y, row_weights, loss, outputs, w, alpha, q, order, count, progressive, 1.0, moved)
+    if movers == 0 or movers > ACTIVE * count:
+        return accesses, False, total
+    most, state = (1 + MORE) * accesses, np.uint64(seed)
     while True:
-        movement = 0.0
-        for k in range(count):
-            i = visited[k]
-            if row_weights[i] == 0.0:
-                continue
-            z = outputs.predict(rows, i, w)
-            if progressive and most == 0:
-                total += row_weights[i] * loss.value(z, y[i])
-            delta = outputs.dual_step(loss, alpha, i, z, y[i], q[i])
-            outputs.add(rows, i, row_weights[i], delta, w)
-            accesses += rows.count(i)
-            size = outputs.norm(delta)
-            if size > 0.0 and seed > 0:
-                movement += row_weights[i] * q[i] * size * size
-                if most == 0:
-                    moved[movers] = i
-                    movers += 1
-        if most == 0:
-            if seed == 0 or movers == 0 or movers > ACTIVE * count:
-                break
-            most, visited, count = (1 + MORE) * accesses, moved, movers
-        else:
-            first = first if first > 0.0 else movement
-            if accesses >= most or movement <= SETTLED * first:
-                break
-        state = shuffle(visited, count, state)
-    return accesses, most > 0 and accesses < most, total
+        state = shuffle(moved, movers, state)
+        read, movement, _, _ = sdca_sweep(rows, y, row_weights, loss, outputs, w, alpha, q, moved, movers, False, 1.0, moved[:0])
+        accesses += read
+        first = first if first > 0.0 else movement
+        if accesses >= most or movement <= SETTLED * first:
+            return accesses, accesses < most, total
+
+
+@kernel
+def sdca_part(rows, y, row_weights, loss, outputs, w, alpha, q, visited, progressive, sigma, moved):
+    """The steps of one of several threads."""
+    return sdca_sweep(rows, y, row_weights, loss, outputs, w, alpha, q, visited, visited.shape[0], progressive, sigma, moved)
+
+
+class DualPasses:
+    """Passes that change α and the weights, in one thread or several."""
+
+    def __init__(self, problem: Problem, alpha: np.ndarray) -> None:
+        self.problem, self.alpha = problem, alpha
+        self.outputs = outputs_of(problem)
+        self.rounds = Rounds(problem, alpha, sdca_part) if Rounds.count(problem, problem.m) else None
+
+    def run(self, w: Any, q: np.ndarray, order: np.ndarray, progressive: bool, seed: int) -> tuple[int, bool, float]:
+        """See :func:`sdca_pass`."""
+        problem = self.problem
+        if self.rounds is not None:
+            return self._in_rounds(self.rounds, w, q, order, progressive, seed)
+        shared = problem.design.rows, problem.y, problem.row_weights, problem.loss, self.outputs
+        return sdca_pass(*shared, w, self.alpha, q, order, progressive, seed)
+
+    def _in_rounds(self, rounds: Rounds, w: Any, q: np.ndarray, order: np.ndarray, progressive: bool, seed: int) -> tuple[int, bool, float]:
+        """The same as ``sdca_pass``, whose sweeps would cost small problems too much if each were a call from Python."""
+        whole = rounds.sweep(w, q, order, progressive)
+        accesses, moved = whole.read, whole.moved
+        if seed == 0 or not len(moved) or len(moved) > ACTIVE * len(order):
+            return accesses, False, whole.loss
+        most, first, rng = (1 + MORE) * accesses, 0.0, np.random.default_rng(seed)
+        while True:
+            rng.shuffle(moved)
+            sweep = rounds.sweep(w, q, moved, False)
+            accesses, first = accesses + sweep.read, first or sweep.movement
+            if accesses >= most or sweep.movement <= SETTLED * first:
+                return accesses, accesses < most, whole.loss
 
 
 @compiled
@@ -133,11 +179,11 @@ def sdca(
     v[intercept] += strength * centre
     w = weights_of(regularizer, v)
     q = dual_curvatures(problem, regularizer)
-    shared = (problem.design.rows, problem.y, problem.row_weights, problem.loss, outputs_of(problem), w, alpha, q)
+    dual = DualPasses(problem, alpha)
     passes, accesses, entries, found = 0.0, 0, max(1, problem.design.nnz), np.empty(len(v))
     while True:
         order, seed = block_shuffled(problem.m, rng), int(rng.integers(1, LARGEST_SEED)) if shrinking else 0
-        read, _, loss = sdca_pass(*shared, order, progressive, seed)
+        read, _, loss = dual.run(w, q, order, progressive, seed)
         passes, accesses = passes + max(1.0, read / entries), accesses + read
         if isinstance(w, Coupled):
             refresh(w)

@@ -11,6 +11,7 @@ float64.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class ClassEquations:
         self.preconditioner: Inverse = lambda g: g
         self.steps, self.products = 0, 0  # Newton steps, and products of the last one
         self.matrix = ClassMatrix(problem, self.penalty) if ClassMatrix.suits(problem) else None
-        self.affordable = MOST_STEPS if self.matrix is None else min(MOST_STEPS, self.matrix.cost)  # products before the whole matrix
+        self.affordable = math.inf if self.matrix is None else self.matrix.cost  # products before the whole matrix
         self.has_matrix = False  # whether the preconditioner is that of the whole matrix at an earlier point
         large = problem.m * problem.n * problem.outputs >= LARGE
         self.single = SingleProducts(problem.design) if large and SingleProducts.suits(problem.design) else None
@@ -60,7 +61,7 @@ class ClassEquations:
         elif not self.has_matrix and self.steps % REUSED == 0:
             self.preconditioner = self.equations.inverse(curvatures.mean())
         self.steps += 1
-        d, self.products = conjugate_gradients(product, self.preconditioner, gradient, forcing, self.affordable)
+        d, self.products = conjugate_gradients(product, self.preconditioner, gradient, forcing, min(MOST_STEPS, self.affordable))
         if self.products <= self.affordable:
             return d, self.products
         self._use_matrix(curvatures)

@@ -39,8 +39,12 @@ def samples_tell(problem: Problem) -> bool:
         return False
     if problem.labels == "real":
         return True
-    counts = np.bincount((problem.y if problem.labels == "class" else problem.y > 0.0).astype(np.int64), minlength=max(2, problem.outputs))
-    return bool(counts.min() >= GROWTH * ROWS_PER_CLASS)
+    if problem.labels == "class":
+        rarest = np.bincount(problem.y.astype(np.int64), minlength=max(2, problem.outputs)).min()
+    else:
+        positive = np.count_nonzero(problem.y > 0.0)
+        rarest = min(positive, problem.m - positive)
+    return bool(rarest >= GROWTH * ROWS_PER_CLASS)
 
 
 def minimum_on_sample(

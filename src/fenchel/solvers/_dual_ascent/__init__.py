@@ -1,0 +1,1 @@
+"""Parts of dual ascent that its solvers share."""
