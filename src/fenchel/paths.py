@@ -376,7 +376,7 @@ def solve_in_turn(
 
 
 def solve_at_once(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[Result]:
-    """The same for quadratic losses: points for several strengths at once, which are only to be proven."""
+    """The same for smooth losses: points for several strengths at once, which are only to be proven."""
     problem = problem.with_threads(options["threads"])
     search = StrengthsAtOnce(problem, [elastic_net_strengths(penalty.times(float(strength))) for strength in grid])
     tolerances, k = Tolerances(problem, options["tol"], True), 0
@@ -389,7 +389,8 @@ def solve_at_once(problem: Problem, grid: np.ndarray, penalty: Penalty, options:
             posed = problem.replace(regularizer=penalty.times(float(grid[k])))
             result = certified(posed, "working-set", point, tol=tol, callback=options["callback"])
             result = replace(result, seconds=seconds)
-            if not result.converged and result.status == "stalled":
+            is_solved = not result.converged and result.status == "stalled"
+            if is_solved:
                 if search.reject(k, point):
                     break
                 result = solve(posed, start=result.w, **{**options, "tol": tol})
@@ -397,9 +398,14 @@ def solve_at_once(problem: Problem, grid: np.ndarray, penalty: Penalty, options:
                 options["callback"].set()  # the folds that come later
                 return
             tolerances.proven(float(grid[k]), result)
-            search.accept(k, point)
             yield result
+            if is_solved:
+                search.replace(k, problem.with_offset(result.w))
+            else:
+                search.accept(k, point)
             k += 1
+            if is_solved:
+                break  # the points that follow were begun elsewhere
 
 
 def folds(problem: Problem, cv: Any, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fenchel.solvers._coordinate.dense_model as dense_model
-from fenchel.solvers._coordinate.fixed_signs import minimise_with_signs, remove
+from fenchel.solvers._coordinate import fixed_signs
+from fenchel.solvers._coordinate.fixed_signs import FixedSigns, append, minimise_with_signs, remove
 
 
 def naive_minimum(H, proximal, w, slopes):
@@ -53,13 +54,43 @@ def test_a_factor_without_a_column_is_that_of_the_smaller_matrix(column):
     np.testing.assert_allclose(left.T @ left, H[np.ix_(kept, kept)], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("block", [2, 64])
+def test_a_factor_with_more_columns_is_that_of_the_larger_matrix(block, monkeypatch):
+    monkeypatch.setattr(fixed_signs, "BLOCK", block)
+    H, _, _ = model(9, 14, 1)
+    R = np.full((12, 12), np.nan)
+    R[:5, :5] = np.linalg.cholesky(H[:5, :5]).T
+    assert append(R, H[:, 5:].copy(), 5)
+    whole = np.triu(R[:9, :9])
+    np.testing.assert_allclose(whole.T @ whole, H, rtol=1e-9, atol=1e-9)
+    assert not append(np.eye(3), np.array([[2.0], [1.0]]), 1), "not positive definite"
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(3, 30), st.integers(0, 10**6), st.sampled_from([0.0, 0.1]))
+def test_factors_that_are_kept_give_the_steps_of_new_ones(n, seed, l2):
+    """While weights come and go, and the matrix grows."""
+    G, w, b = model(n, n + 3, seed)
+    rng, kept = np.random.default_rng(seed), FixedSigns()
+    for size in (n - 2, n - 1, n, n, n):
+        x = np.where(rng.random(size) < 0.1, 0.0, np.append(w, rng.standard_normal(n))[:size])
+        expected, found = x.copy(), x.copy()
+        slopes, again = (G[:size, :size] @ x + b[:size] for _ in range(2))
+        FixedSigns().step(G[:size, :size].copy(), 0.05, l2, expected, slopes)
+        kept.step(G[:size, :size].copy(), 0.05, l2, found, again)
+        scale = np.abs(expected).max() + 1.0
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6 * scale)
+        np.testing.assert_allclose(again, G[:size, :size] @ found + b[:size], rtol=1e-7, atol=1e-7 * (np.abs(again).max() + 1.0))
+        w = found
+
+
 def test_correlated_columns_need_few_rounds(monkeypatch):
     rng = np.random.default_rng(0)
     m, n = 160, 200
     X = rng.standard_normal((m, n)) @ (np.eye(n) + rng.standard_normal((n, 1)) @ rng.standard_normal((1, n)))
     y = X @ (rng.standard_normal(n) * (rng.random(n) < 0.3)) + rng.standard_normal(m)
-    rounds, step = [], dense_model.newton_steps
-    monkeypatch.setattr(dense_model, "newton_steps", lambda *arguments: rounds.append(1) or step(*arguments))
+    rounds, step = [], FixedSigns.step
+    monkeypatch.setattr(FixedSigns, "step", lambda *arguments: rounds.append(1) or step(*arguments))
     G, g = X.T @ X / m, -X.T @ y / m
     w, l1, l2 = np.zeros(n), 0.01, 0.01
     dense_model.minimise_by_gram(G, l1, l2, w, g, 1e-6, 300)

@@ -30,7 +30,7 @@ def in_ranges(threads: int, loop: Callable[..., Any], loss: Any, rows: tuple[np.
     >>> in_ranges(2, lambda loss, a, c: c * a.sum(), None, (np.ones(400_000),), 0.5)
     [np.float64(100000.0), np.float64(100000.0)]
     """
-    count = min(threads, rows[0].size // FEWEST_IN_RANGE)
+    count = min(threads, rows[0].size // FEWEST_IN_RANGE) if threads > 1 else 1
     if count <= 1:
         return [loop(loss, *rows, *others)]
     ends = np.linspace(0, len(rows[0]), count + 1).astype(np.int64).tolist()

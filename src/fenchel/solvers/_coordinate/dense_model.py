@@ -15,13 +15,10 @@ from scipy.linalg import lapack
 
 from fenchel.core.compiled import kernel
 from fenchel.core.numeric import TINY, soft_threshold
-from fenchel.solvers._coordinate.fixed_signs import minimise_with_signs
+from fenchel.solvers._coordinate.fixed_signs import FixedSigns
 
-SWEEPS = 3  # coordinate sweeps between two Newton steps, at least
+SWEEPS = 12  # coordinate sweeps between two Newton steps, at least
 SWEEP_PRODUCTS = 20_000  # multiplications of coordinate sweeps that take about as long as the Python code of a Newton step
-# Added to the diagonal of the Newton equations, relative to it, because columns may be dependent. With 1e-4 a model of 212 correlated
-# columns needs 123 Newton steps, with 1e-7 it needs 8.
-PROXIMAL = 1e-8
 FIRST_STEP, GROWTH = 10.0, 5.0  # the first σ, in units of the inverse of a column's mean curvature, and its factor after each step
 MOST_PROXIMAL = 12  # most proximal steps: the σ of further ones would be so large that rounding prevails
 SUFFICIENT, ROUNDING = 1e-4, 1e-14  # share of the directional derivative that a step must decrease by, and rounding relative to the value
@@ -52,31 +49,19 @@ def sweeps_by_gram(G, l1, l2, w, g, target, most):
     return gap
 
 
-def minimise_by_gram(G: np.ndarray, l1: float, l2: float, w: np.ndarray, g: np.ndarray, target: float, most: int) -> None:
-    """Minimise the model until its gap is about the target; w and its gradient g are changed in place."""
+def minimise_by_gram(
+    G: np.ndarray, l1: float, l2: float, w: np.ndarray, g: np.ndarray, target: float, most: int, signs: FixedSigns | None = None
+) -> None:
+    """Minimise the model until its gap is about the target; w and its gradient g are changed in place.
+
+    ``signs`` are the Newton steps on a model with the same G, whose factors serve again.
+    """
     sweeps = max(SWEEPS, SWEEP_PRODUCTS // max(1, len(w)) ** 2)
+    signs = signs or FixedSigns()
     for _ in range(most):
         if sweeps_by_gram(G, l1, l2, w, g, target, sweeps) <= target:
             return
-        newton_steps(G, l1, l2, w, g)
-
-
-def newton_steps(G: np.ndarray, l1: float, l2: float, w: np.ndarray, g: np.ndarray) -> None:
-    """Go to about the minimum over the non-zero weights with fixed signs, leaving out those that become zero on the way."""
-    S = np.flatnonzero(w)
-    if not S.size:
-        return
-    before, rows = w[S], G[S]
-    H = rows[:, S]
-    proximal, diagonal = PROXIMAL * H.diagonal(), np.arange(len(S))
-    H[diagonal, diagonal] += l2 + proximal
-    factors, info = lapack.dpotrf(H.T, lower=1, overwrite_a=1)
-    if info != 0:
-        return
-    new = before.copy()
-    minimise_with_signs(np.ascontiguousarray(factors.T), proximal, new, g[S] + l1 * np.sign(before) + l2 * before)
-    w[S] = new
-    g += (new - before) @ rows
+        signs.step(G, l1, l2, w, g)
 
 
 def minimise_by_rows(

@@ -1,0 +1,113 @@
+"""The columns of X in use, and the matrix of second derivatives of their weights, which grow as columns come into use
+
+    G = C·diag(h)·Cᵀ − (Σh)·μμᵀ,     h_i = s_i φ''(z_i)/m at some predictions z,     μ = C·h/Σh
+
+The rows of C are columns of X. Beside an unpenalised intercept, dense ones are taken less their means at the origin, so that no digits cancel
+in G, and μ is what the best intercept takes up of them; otherwise μ = 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fenchel.core.threads import in_parallel
+from fenchel.linalg.gram import gram
+from fenchel.problems.problem import Problem
+from fenchel.problems.sums import in_ranges
+from fenchel.solvers._second_order.curvatures import row_curvatures
+
+BLAS_IN_PARALLEL_FROM = 2_000_000  # entries of C from which a product uses threads: it takes about 0.5 ms
+FEW = 4  # weights for each one that changes, from which the columns of these are copied before they are multiplied
+
+
+class GrowingModel:
+    """C, G and h; ``which`` are the columns of X in use, in the order in which they came into use."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, X = problem, problem.design.storage
+        self.X: Any = X.tocsc() if sp.issparse(X) else X
+        self.is_sparse = sp.issparse(X)
+        self.which, self.is_used = np.empty(0, dtype=np.int64), np.zeros(X.shape[1], dtype=bool)
+        self.columns: Any = sp.csr_array((0, problem.m)) if self.is_sparse else np.empty((0, problem.m))
+        self.centres, self.means, self.G = np.empty(0), np.empty(0), np.empty((0, 0))
+        self.h = np.empty(problem.m)
+        self._set_curvatures(problem.origin_predictions)
+        self.first_h = self.h.copy()
+
+    def _set_curvatures(self, z: np.ndarray) -> None:
+        problem = self.problem
+        in_ranges(problem.threads, row_curvatures, problem.loss, (z, problem.y, problem.row_weights, self.h))
+        self.total = float(self.h.sum()) if problem.free else 0.0
+
+    def add(self, wanted: np.ndarray) -> int:
+        """Use the columns for which ``wanted`` is true as well; how many are new."""
+        new = np.flatnonzero(wanted & ~self.is_used)
+        if not new.size:
+            return 0
+        old = len(self.which)
+        self.is_used[new] = True
+        self.which = np.concatenate([self.which, new])
+        self._append(new)
+        G = np.empty((len(self.which), len(self.which)))
+        G[:old, :old] = self.G
+        G[old:] = self._products(old)
+        G[:old, old:] = G[old:, :old].T
+        self.G = G
+        return len(new)
+
+    def _append(self, new: np.ndarray) -> None:
+        if self.is_sparse:
+            columns: Any = self.X[:, new].T.tocsr().astype(np.float64)
+            self.columns, centres = sp.vstack([self.columns, columns], format="csr"), np.zeros(len(new))
+        else:
+            columns = np.array(self.X[:, new].T, dtype=np.float64, order="C")
+            centres = columns @ self.first_h / self.first_h.sum() if self.problem.free else np.zeros(len(new))
+            columns -= centres[:, None]
+            self.columns = np.concatenate([self.columns, columns])
+        self.centres = np.concatenate([self.centres, centres])
+        self.means = np.concatenate([self.means, self._means(columns)])
+
+    def _means(self, columns: Any) -> np.ndarray:
+        return columns @ self.h / self.total if self.problem.free else np.zeros(columns.shape[0])
+
+    def _products(self, first: int) -> np.ndarray:
+        """The rows of G from the first one on."""
+        count = len(self.which)
+        if self.is_sparse:
+            products = (self.columns[first:].multiply(self.h) @ self.columns.T).toarray()
+        elif first == 0:
+            products = gram(self.columns, None, None, self.h, self.problem.threads)
+        else:
+            products = gram(self.columns, np.arange(first, count), np.arange(count), self.h, self.problem.threads)
+        return np.asarray(products - self.total * np.outer(self.means[first:], self.means))
+
+    def renew(self, z: np.ndarray) -> None:
+        """Compute G at other predictions."""
+        self._set_curvatures(z)
+        self.means = self._means(self.columns)
+        self.G = self._products(0)
+
+    def dots(self, a: np.ndarray) -> np.ndarray:
+        """C·a"""
+        if self.is_sparse or self.columns.size < BLAS_IN_PARALLEL_FROM:
+            return np.asarray(self.columns @ a)
+        out = np.empty(len(self.which))
+        in_parallel([(np.matmul, self.columns[i:j], a, out[i:j]) for i, j in self._ranges(len(out))])
+        return out
+
+    def combined(self, change: np.ndarray) -> np.ndarray:
+        """Cᵀ·change"""
+        used = np.flatnonzero(change)
+        columns, change = (self.columns[used], change[used]) if FEW * len(used) < len(change) else (self.columns, change)
+        if self.is_sparse or columns.size < BLAS_IN_PARALLEL_FROM:
+            return np.asarray(change @ columns)
+        out = np.empty(self.problem.m)
+        in_parallel([(np.matmul, change, columns[:, i:j], out[i:j]) for i, j in self._ranges(len(out))])
+        return out
+
+    def _ranges(self, count: int) -> list[tuple[int, int]]:
+        threads = self.problem.threads
+        return [(count * k // threads, count * (k + 1) // threads) for k in range(threads)]
