@@ -2,8 +2,8 @@
 
     G = C·diag(h)·Cᵀ − (Σh)·μμᵀ,     h_i = s_i φ''(z_i)/m at some predictions z,     μ = C·h/Σh
 
-The rows of C are columns of X. Beside an unpenalised intercept, dense ones are taken less their means at the origin, so that no digits cancel
-in G, and μ is what the best intercept takes up of them; otherwise μ = 0.
+The rows of C are columns of X. Beside an unpenalised intercept, dense ones are taken less their means at the origin, so that no digits
+cancel in G, and μ is what the best intercept takes up of them; otherwise μ = 0.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from fenchel.core.threads import in_parallel
-from fenchel.linalg.gram import gram
+from fenchel.linalg.gram import PARALLEL_PRODUCTS, gram
 from fenchel.problems.problem import Problem
 from fenchel.problems.sums import in_ranges
 from fenchel.solvers._second_order.curvatures import row_curvatures
 
 BLAS_IN_PARALLEL_FROM = 2_000_000  # entries of C from which a product uses threads: it takes about 0.5 ms
+FEW_ROWS = 4096  # most rows for which C is multiplied as a whole, not by blocks of its columns
 FEW = 4  # weights for each one that changes, from which the columns of these are copied before they are multiplied
 
 
@@ -78,11 +79,21 @@ class GrowingModel:
         count = len(self.which)
         if self.is_sparse:
             products = (self.columns[first:].multiply(self.h) @ self.columns.T).toarray()
+        elif self.problem.m <= FEW_ROWS:
+            products = self._products_of_few_rows(first)
         elif first == 0:
             products = gram(self.columns, None, None, self.h, self.problem.threads)
         else:
             products = gram(self.columns, np.arange(first, count), np.arange(count), self.h, self.problem.threads)
         return np.asarray(products - self.total * np.outer(self.means[first:], self.means))
+
+    def _products_of_few_rows(self, first: int) -> np.ndarray:
+        """C·diag(h)·Cᵀ from its row number ``first`` on, those rows divided among threads."""
+        scaled, count = self.columns[first:] * self.h, len(self.which)
+        out = np.empty((count - first, count))
+        ranges = self._ranges(len(out)) if out.size * self.problem.m >= PARALLEL_PRODUCTS else [(0, len(out))]
+        in_parallel([(np.matmul, scaled[i:j], self.columns.T, out[i:j]) for i, j in ranges])
+        return out
 
     def renew(self, z: np.ndarray) -> None:
         """Compute G at other predictions."""

@@ -129,25 +129,29 @@ class StrengthsAtOnce:
     ) -> tuple[np.ndarray, np.ndarray, float]:
         """The same for a loss that is not quadratic; where steps do not gain any more, the solver that follows may do better."""
         estimate, is_new = math.inf, False
-        for _ in range(MOST_STEPS):
+        for step in range(MOST_STEPS):
             slopes = -self.problem.row_weights * self.problem.negative_derivatives(z, self.problem.y)
             g, of_shift = self.model.dots(slopes), float(slopes.sum()) if self.problem.free else 0.0
-            excess = np.where(w != 0.0, np.abs(g + l2 * w + np.copysign(l1, w)), np.abs(g) - l1).max(initial=0.0)
-            size = max(float(np.abs(w).sum()), abs(shift))
-            estimate, before = (excess + abs(of_shift)) * (size if size > 0.0 else 1.0), estimate
-            if estimate <= target or (is_new and estimate >= before):
+            estimate, before = self._estimated_gap(w, g, of_shift, l1, l2), estimate
+            if (step > 0 and estimate <= target) or (is_new and estimate >= before):
                 break
             if before < math.inf and not is_new and self._is_slow(before, estimate, target):
                 self._renew(z)
                 is_new = True
-            step = self._step(w, z, g, of_shift, l1, l2, max(INEXACT * estimate, ENOUGH * target))
-            if step is None and not is_new:
+            moved = self._step(w, z, g, of_shift, l1, l2, max(INEXACT * estimate, ENOUGH * target))
+            if moved is None and not is_new:
                 self._renew(z)
-                is_new, step = True, self._step(w, z, g, of_shift, l1, l2, max(INEXACT * estimate, ENOUGH * target))
-            if step is None:
+                is_new, moved = True, self._step(w, z, g, of_shift, l1, l2, max(INEXACT * estimate, ENOUGH * target))
+            if moved is None:
                 break
-            w, z, shift = step[0], step[1], shift + step[2]
+            w, z, shift = moved[0], moved[1], shift + moved[2]
         return w, z, shift
+
+    def _estimated_gap(self, w: np.ndarray, g: np.ndarray, of_shift: float, l1: float, l2: float) -> float:
+        """‖w‖₁ times the largest violation of optimality once the intercept is at its best, and what that gains."""
+        g = g - of_shift * self.model.means
+        excess = np.where(w != 0.0, np.abs(g + l2 * w + np.copysign(l1, w)), np.abs(g) - l1).max(initial=0.0)
+        return float(excess * np.abs(w).sum()) + (of_shift**2 / self.model.total if self.problem.free else 0.0)
 
     def _is_slow(self, before: float, estimate: float, target: float) -> bool:
         """Whether the steps still needed at the rate of the last one take longer than new second derivatives and the steps after that."""
@@ -207,7 +211,7 @@ class StrengthsAtOnce:
         return points
 
     def _best_shift(self, z: np.ndarray) -> float:
-        """What to add to the intercept, which is near its best value, so that it is at it: Newton steps for a loss that is not quadratic."""
+        """What to add to an intercept near its best value so that it is at it: Newton steps for a loss that is not quadratic."""
         problem, shift, h = self.problem, 0.0, np.empty(len(z))
         for _ in range(0 if self.is_exact else MOST_SHIFTS):
             slopes = problem.row_weights * problem.negative_derivatives(z + shift, problem.y)
