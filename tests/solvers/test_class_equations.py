@@ -51,6 +51,13 @@ def test_products_in_float32_are_those_of_the_matrix(intercept, threads, monkeyp
     np.testing.assert_allclose(single.rmatvec(a.astype(np.float32)), design.rmatvec(a), rtol=0, atol=1e-4)
 
 
+def test_a_step_without_enough_products_is_taken_where_the_whole_matrix_is_too_large(monkeypatch):
+    monkeypatch.setattr("fenchel.solvers._second_order.class_matrix.LARGEST", 0)
+    monkeypatch.setattr(class_equations, "MOST_STEPS", 2)
+    result = fl.minimize(classes(m=200, n=8), "newton", tol=1e-8)
+    assert result.converged
+
+
 @pytest.mark.parametrize("largest", [1e-30, 1e30])
 def test_entries_near_the_limits_of_float32_are_multiplied_in_float64(largest):
     assert SingleProducts.suits(Design(np.ones((3, 2))))

@@ -30,7 +30,7 @@ INEXACT = 1e-2  # relative to ‖ξ‖: largest residual of the equation for ξ,
 
 @kernel
 def sweeps_by_gram(G, l1, l2, w, g, target, most):
-    """Coordinate sweeps that update the gradient, g ← g + (change of w_k)·G_k; an estimate of the gap at the end, if that is near the target."""
+    """Coordinate sweeps that update the gradient, g ← g + (change of w_k)·G_k; an estimate of the gap."""
     gap = 0.0
     for _ in range(most):
         violation, size = 0.0, 0.0
