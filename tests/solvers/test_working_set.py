@@ -443,3 +443,15 @@ def test_sweeps_before_a_gram_matrix_lead_to_the_same_optimum(scales, intercept,
         assert results[reads].objective == pytest.approx(results[0.0].objective, abs=2e-5 * problem.scale)
         if reads in (0.0, 1.0) and scales == 1.0:
             assert bool(calls) == (reads == 0.0)
+
+
+def test_a_step_on_no_columns_at_all_changes_nothing():
+    """As where screening has dropped every column, and rounding keeps the gap above the accuracy."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((6, 3)), rng.standard_normal(6)
+    problem = fl.Problem(X, y, fl.Squared(), fl.L1(10.0), intercept="free")
+    search = module.WorkingSetSearch(problem, None)
+    search.evaluate()
+    before = search.w.copy()
+    search.minimise_on(np.empty(0, dtype=np.int64), 1e-9)
+    np.testing.assert_allclose(search.w, before, atol=1e-12)

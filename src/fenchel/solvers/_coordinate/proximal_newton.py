@@ -151,7 +151,8 @@ class ProximalNewton:
     def _by_few_sweeps(self, model: LocalModel, target: float) -> tuple[np.ndarray, np.ndarray, bool]:
         """The weights and the gradient after sweeps that take less time than the products which are missing, and whether they suffice."""
         new, columns = model.w.copy(), len(model.W)
-        most = int(READS_BEFORE_GRAM * columns - self.read_in_sweeps[0] / (self.problem.m * columns)) if self.few_sweeps_suffice else 0
+        swept = self.read_in_sweeps[0] / max(1, self.problem.m * columns)
+        most = int(READS_BEFORE_GRAM * columns - swept) if self.few_sweeps_suffice else 0
         if most < FEWEST_SWEEPS:
             return new, model.g.copy(), False
         quadratic = self._quadratic(model, self.read_in_sweeps)
