@@ -207,6 +207,12 @@ def stages_for(problem: Problem, chosen: Stage) -> list[Stage]:
     when that would take less time than it still needs. Newton's method is followed by an interior point method where the second derivative
     jumps; it is not judged by the course of its gap, which falls in its last steps only.
     """
+    if problem.decisions.get("stages", (None,))[0] != chosen:
+        problem.decisions["stages"] = chosen, _stages_around(problem, chosen)
+    return list(problem.decisions["stages"][1])
+
+
+def _stages_around(problem: Problem, chosen: Stage) -> list[Stage]:
     known = solvers()
     if not is_ridge(problem.penalised) or problem.vector_valued:
         return [chosen]

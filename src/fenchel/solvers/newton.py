@@ -76,16 +76,19 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
         z, exact = problem.predict(w), True
     while True:
         alpha, v, unbalanced = dual_point_and_image(problem, z) if is_near else (*problem.loss_gradient(z), None)
-        gradient = problem.penalty_gradient(w) - (v if unbalanced is None else unbalanced)
-        size = float(np.linalg.norm(gradient))
-        is_near = math.isnan(value) or not bound_is_useless(problem, gradient, value, accuracy)
+        of_loss, is_first = (v if unbalanced is None else unbalanced), math.isnan(value)
+        if not is_first:  # the first point may be the last, and is to be evaluated in any case
+            gradient = problem.penalty_gradient(w) - of_loss
+            is_near = not bound_is_useless(problem, gradient, value, accuracy)
         if is_near and unbalanced is None and problem.free:
             alpha = problem.balanced(alpha)
             v = problem.adjoint(alpha)
         bound = math.nan if is_near else -math.inf
         yield Iterate(w, passes, accesses(problem, passes), alpha, v, z, done=True, exact=exact, objective=value, estimated_bound=bound)
         equations = equations or equations_of(problem)
-        value = problem.objective(w, z) if math.isnan(value) else value
+        if is_first:
+            gradient, value = problem.penalty_gradient(w) - of_loss, problem.objective(w, z)
+        size = float(np.linalg.norm(gradient))
         first = first or size
         if posed is not problem:
             posed = under_weaker_penalty(problem, posed, w, value, gradient)
