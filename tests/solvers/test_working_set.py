@@ -20,7 +20,8 @@ from fenchel.problems.problem import Problem
 from fenchel.solvers import working_set as module
 from fenchel.solvers._coordinate import column_products, proximal_newton
 from fenchel.solvers._coordinate.dense_model import minimise_by_gram, minimise_by_rows
-from fenchel.solvers._coordinate.quadratic_model import QuadraticModel, Residual, conjugate_gradients, minimise_by_columns
+from fenchel.solvers._coordinate.quadratic_model import QuadraticModel, Residual, minimise_by_columns
+from fenchel.solvers._coordinate.support_minimum import buffers
 from tests.data import labels_for, redundant_columns
 from tests.own_losses import OwnSquared
 from tests.references import penalty as reference_penalty
@@ -74,7 +75,7 @@ def test_all_ways_to_minimise_the_model_agree(m, n, centred, regularizer):
     for convert in stored:
         model, value, means, total = model_of(X, rho, h, w, regularizer, centred, convert)
         new = w.copy()
-        minimise_by_columns(model, conjugate_gradients(n, h), new, 1e-13, 0.0, 10_000, True)
+        minimise_by_columns(model, buffers(n, h.shape), new, 1e-13, 0.0, 10_000, True)
         values.append(value(new))
         moved = X @ (new - w) - means @ (new - w)
         np.testing.assert_allclose(model.residual.v + model.shift[0] * h, rho + h * moved, atol=1e-12, err_msg="ρ is not kept up to date")

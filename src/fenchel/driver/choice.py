@@ -13,6 +13,7 @@ from fenchel.driver import costs
 from fenchel.driver.trial import Stage
 from fenchel.problems.problem import Problem
 from fenchel.solvers import solvers
+from fenchel.solvers._coordinate.class_model import ClassNewton
 from fenchel.solvers._coordinate.gram_matrix import LARGEST_GRAM
 from fenchel.solvers._second_order.few_rows import has_few_rows
 from fenchel.solvers._second_order.newton_equations import has_small_equations
@@ -98,12 +99,13 @@ def factorisable(problem: Problem) -> bool:
 
 
 def several_outputs_and_l1(problem: Problem) -> bool:
-    """A loss with one output per class under l1: steps on one feature at a time converge slowly where classes depend on each other."""
-    return problem.vector_valued and sparse_penalty(problem) is None
+    """A loss of several outputs under l1 without a model of its second derivatives: steps on one feature at a time converge slowly where
+    classes depend on each other."""
+    return problem.vector_valued and sparse_penalty(problem) is None and not ClassNewton.suits(problem)
 
 
 RULES = (
-    Rule("fista", {}, several_outputs_and_l1, "several classes under l1: proximal gradient steps on all weights at once"),
+    Rule("fista", {}, several_outputs_and_l1, "several outputs under l1: proximal gradient steps on all weights at once"),
     Rule("working-set", {}, has_steady_curvature, "l1: coordinate descent and Newton steps on the few columns that matter"),
     Rule(
         "newton",

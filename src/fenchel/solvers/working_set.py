@@ -10,12 +10,13 @@ extrapolation*, ICML 2018, and Johnson & Guestrin, *Blitz: a principled meta-alg
              W ← the support of w, and as many further columns, those nearest to |v_j| = l1
              minimise approximately over the weights of W alone
 
-The last line is a step of :mod:`fenchel.solvers._coordinate.proximal_newton`. Losses without a ``curvature``, and those with K outputs,
-take steps of :mod:`fenchel.solvers._coordinate.coordinate_descent` on W instead, as does a step whose model gives no descent. An
-unpenalised intercept is at its best at every evaluation. The first point of small problems is where coordinate descent on the products of
-all columns ends (:mod:`fenchel.solvers._coordinate.gram_path` for quadratic losses, else
-:mod:`fenchel.solvers._coordinate.small_l1_problems`), which is nearly always the last as well; that of tall ones is about the minimiser on
-a sample of the rows (:mod:`fenchel.solvers._second_order.samples`).
+The last line is a step of :mod:`fenchel.solvers._coordinate.proximal_newton`, for the softmax one of
+:mod:`fenchel.solvers._coordinate.class_model`, where W are weights rather than columns: most classes do not use most columns. Losses
+without second derivatives of either form take steps of :mod:`fenchel.solvers._coordinate.coordinate_descent` on W instead, as does a step
+whose model gives no descent. An unpenalised intercept is at its best at every evaluation. The first point of small problems is where
+coordinate descent on the products of all columns ends (:mod:`fenchel.solvers._coordinate.gram_path` for quadratic losses, else
+:mod:`fenchel.solvers._coordinate.small_l1_problems`), which is nearly always the last as well; that of tall ones is about the minimiser
+on a sample of the rows (:mod:`fenchel.solvers._second_order.samples`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from fenchel.core.numeric import TINY
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
 from fenchel.regularizers.parameters import elastic_net_strengths
+from fenchel.solvers._coordinate.class_model import ClassNewton
 from fenchel.solvers._coordinate.column_products import ColumnProducts
 from fenchel.solvers._coordinate.coordinate_descent import CoordinateDescent
 from fenchel.solvers._coordinate.gram_path import gram_path, has_gram_path
@@ -53,7 +55,7 @@ SWEEPS = 5  # coordinate descent sweeps over a working set between evaluations
 def working_set(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, screening: bool = True
 ) -> Iterator[Iterate]:
-    """Coordinate descent on working sets with gap-safe screening: smooth losses with L1 or L1L2."""
+    """Newton and coordinate steps on working sets with gap-safe screening: smooth losses with L1 or L1L2."""
     read = 0
     if start is None and (is_small(problem) or samples_tell(problem)):
         if is_small(problem):
@@ -74,7 +76,7 @@ def working_set(
         yield search.iterate(done=search.gap <= accuracy)
         if screening:
             search.screen()
-        W = search.nearest_columns()
+        W = search.working_set()
         share = INNER_IF_EXACT if is_quadratic(problem) and len(W) == len(search.columns) else INNER
         search.minimise_on(W, max(share * search.gap, ENOUGH * accuracy))
 
@@ -107,10 +109,17 @@ class WorkingSetSearch:
         w, z = problem.starting_point(start)
         self.w, self.z = w.copy(), z.copy()
         self.X.accesses += self.design.nnz * bool(self.w.any())
-        has_curvature = hasattr(problem.loss, "curvature") and not problem.vector_valued
-        self.newton = ProximalNewton(problem, self.X, start is None) if has_curvature else None
-        if self.newton is None:
+        self.newton = self._newton_steps(start is None)
+        self.reads_columns = isinstance(self.newton, ProximalNewton)  # evaluations are of the columns that are not dropped alone
+        if not self.reads_columns:
             self.memo["squares"] = self.descent.beta / problem.loss.smoothness()
+
+    def _newton_steps(self, from_origin: bool) -> ProximalNewton | ClassNewton | None:
+        """Steps by second derivatives, where the loss has any that they can use."""
+        if ClassNewton.suits(self.problem):
+            return ClassNewton(self.problem, self.X)
+        suits = hasattr(self.problem.loss, "curvature") and not self.problem.vector_valued
+        return ProximalNewton(self.problem, self.X, from_origin) if suits else None
 
     @cached_property
     def descent(self) -> CoordinateDescent:
@@ -141,7 +150,7 @@ class WorkingSetSearch:
         self.gap = self.objective - self._bound()
 
     def _adjoint(self) -> np.ndarray:
-        if self.newton is None:
+        if not self.reads_columns:
             self.X.accesses += self.design.nnz
             return self.problem.adjoint(self.alpha)
         weighted = self.problem.row_weights * self.alpha
@@ -195,16 +204,23 @@ class WorkingSetSearch:
             self.z = self.problem.predict(self.w)
             self.X.accesses += self.design.nnz
 
-    def nearest_columns(self) -> np.ndarray:
-        """The support, and as many further columns, those nearest to |v_j| = l1 in units of their length."""
-        support = self._is_used(self.alive)
+    def working_set(self) -> np.ndarray:
+        """The columns of W; for steps that distinguish the K weights of a column, their positions in w read class by class."""
+        if isinstance(self.newton, ClassNewton):
+            weights = (self.alive + len(self.w) * np.arange(self.w.shape[1])[:, None]).ravel()
+            sizes, squares = self.v[self.alive].T.ravel(), np.tile(self.memo["squares"][self.alive], self.w.shape[1])
+            return self._nearest(weights, self.w[self.alive].T.ravel() != 0.0, self.c * np.abs(sizes), squares)
+        return self._nearest(self.alive, self._is_used(self.alive), self._strengths(), self.memo["squares"][self.alive])
+
+    def _nearest(self, which: np.ndarray, support: np.ndarray, strengths: np.ndarray, squares: np.ndarray) -> np.ndarray:
+        """The support, and as many others, those nearest to |v_j| = l1 in units of their length."""
         first = min(LARGEST_FIRST, max(SMALLEST, len(self.columns) // 10))
-        size = max(first, GROWTH * int(support.sum()))
-        if size >= len(self.alive):
-            return self.alive
-        distance = (self.l1 - self._strengths()) / np.sqrt(np.maximum(self.memo["squares"][self.alive], TINY))
+        size = max(first * len(which) // max(1, len(self.alive)), GROWTH * int(support.sum()))
+        if size >= len(which):
+            return which
+        distance = (self.l1 - strengths) / np.sqrt(np.maximum(squares, TINY))
         distance[support] = -math.inf
-        return np.sort(self.alive[np.argpartition(distance, size)[:size]])
+        return np.sort(which[np.argpartition(distance, size)[:size]])
 
     # ---- the weights of W ----
 

@@ -38,9 +38,8 @@ class LineSearch:
         self.problem = problem
         self.trusted, self.sweeps, self.floor = True, FIRST_SWEEPS, FLOOR
 
-    def length(self, point: Any, W: np.ndarray, change: np.ndarray, Xd: np.ndarray, slope: float) -> float:
-        """The t of the step w_W ← w_W + t·change, z ← z + t·Xd from a point; 0 if the direction is not one of descent."""
-        w = point.w[W]
+    def length(self, point: Any, w: np.ndarray, change: np.ndarray, Xd: np.ndarray, slope: float) -> float:
+        """The t of the step w ← w + t·change of some weights, z ← z + t·Xd from a point; 0 if the direction is not one of descent."""
         slope += self._penalty(w + change) - self._penalty(w)
         if not slope < 0.0:
             return 0.0

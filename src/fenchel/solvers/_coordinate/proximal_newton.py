@@ -30,10 +30,10 @@ from fenchel.solvers._coordinate.line_search import MOST_SWEEPS, LineSearch
 from fenchel.solvers._coordinate.quadratic_model import (
     QuadraticModel,
     Residual,
-    conjugate_gradients,
     minimise_by_columns,
     minimise_in_few_sweeps,
 )
+from fenchel.solvers._coordinate.support_minimum import buffers
 from fenchel.solvers.declaration import is_quadratic
 
 ROWS_PER_COLUMN = 2  # rows for each column of W from which a Gram matrix pays; 1 with more than ``FEW_ROWS``
@@ -104,7 +104,7 @@ class ProximalNewton:
         shift = -float(model.means @ change)
         Xd = np.full(self.problem.m, shift)
         self.X.add(W, change, Xd)
-        t = 1.0 if self.is_quadratic else self.search.length(point, W, change, Xd, float(model.g @ change))
+        t = 1.0 if self.is_quadratic else self.search.length(point, point.w[W], change, Xd, float(model.g @ change))
         if t == 0.0 or not np.isfinite(new).all():
             return False
         point.w[W] = new if t == 1.0 else model.w + t * change
@@ -185,7 +185,7 @@ class ProximalNewton:
         read, new = np.zeros(1, dtype=np.int64), model.w.copy()
         quadratic = self._quadratic(model, read)
         forcing, sweeps = (0.0, MOST_SWEEPS) if self.is_quadratic else (FORCING, self.search.sweeps)
-        minimise_by_columns(quadratic, conjugate_gradients(len(new), self.h), new, target, forcing, sweeps, self.search.trusted)
+        minimise_by_columns(quadratic, buffers(len(new), self.h.shape), new, target, forcing, sweeps, self.search.trusted)
         self.read = int(read[0])
         self.X.accesses += self.read
         return new

@@ -10,14 +10,15 @@ column j. The stored columns stay as they are: ρ is residual.v + shift·h, wher
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel
 from fenchel.core.numeric import soft_threshold
-from fenchel.linalg.weights import Plain
-from fenchel.solvers._coordinate.support_minimum import ConjugateGradients, minimise_on_support, move_towards
+from fenchel.linalg.weights import plain
+from fenchel.solvers._coordinate.support_minimum import minimise_on_support, move_towards
 
 SWEEPS = 3  # coordinate sweeps before each run of conjugate gradients
 FIRST_STEPS, MOST_STEPS = 20, 320  # conjugate gradient steps of the first run, doubled with every run up to the second number
@@ -69,15 +70,45 @@ class QuadraticModel(NamedTuple):
     def diagonal(self, k):
         return self.curvature[k] + self.l2
 
+    def strength(self, k):
+        return self.l1
+
+    def ridge(self, k):
+        return self.l2
+
+    def penalty_slope(self, k, w):
+        return self.l2 * w + math.copysign(self.l1, w)
+
     def move(self, k, delta):
         self.columns.add(self.which[k], delta, self.residual)
         self.shift[0] -= delta * self.means[k]
 
+    def dot(self, k, q):
+        self.accesses[0] += self.columns.count(self.which[k])
+        return self.columns.dot(self.which[k], plain(q))
 
-def conjugate_gradients(columns: int, h: np.ndarray) -> ConjugateGradients:
-    """The buffers of conjugate gradients on so many columns."""
-    derivative, r, p, Hp, x = (np.empty(columns) for _ in range(5))
-    return ConjugateGradients(derivative, r, p, Hp, x, Residual(np.empty(len(h)), h), Plain(np.empty(len(h))))
+    def add_column(self, k, c, z):
+        """z ← z + c·x_k; returns c·x̄_k."""
+        self.accesses[0] += self.columns.count(self.which[k])
+        self.columns.add(self.which[k], c, plain(z))
+        return c * self.means[k]
+
+    def multiply_by_curvature(self, z, mean, out):
+        for i in range(z.shape[0]):
+            out[i] = (z[i] - mean) * self.residual.h[i]
+
+    def curvature_along(self, z, mean, q):
+        """<z − mean, q>"""
+        total = 0.0
+        for i in range(z.shape[0]):
+            total += (z[i] - mean) * q[i]
+        return total
+
+    def follow(self, z, t, mean):
+        """Take a step that changes the predictions by t·z and the intercept by −t·mean."""
+        for i in range(z.shape[0]):
+            self.residual.v[i] += t * z[i] * self.residual.h[i]
+        self.shift[0] -= t * mean
 
 
 @kernel
@@ -125,13 +156,13 @@ def coordinate_sweep(model, w):
     violation, size, changed = 0.0, 0.0, 0
     for k in range(w.shape[0]):
         old = w[k]
-        new = soft_threshold(model.curvature[k] * old - model.gradient(k), model.l1) / model.diagonal(k)
+        new = soft_threshold(model.curvature[k] * old - model.gradient(k), model.strength(k)) / model.diagonal(k)
         if new != old:
             w[k] = new
             model.move(k, new - old)
             violation = max(violation, model.diagonal(k) * abs(new - old))
             changed += new * old <= 0.0
-        size += abs(new)
+        size += abs(new) if model.strength(k) > 0.0 else 0.0
     return violation, size, changed
 
 
