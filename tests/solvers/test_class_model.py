@@ -100,6 +100,7 @@ def test_the_optimum_is_certified(penalty, intercept, shape):
         assert found.objective == pytest.approx(least, abs=1e-6)
         assert found.dual_objective <= least + 1e-7
         assert found.gap <= 1e-8 * problem.objective_at_zero
+        assert np.sum(found.intercept) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_working_sets_are_of_weights_and_grow_to_all_that_matter():
@@ -118,6 +119,16 @@ def test_working_sets_are_of_weights_and_grow_to_all_that_matter():
         search.minimise_on(W, 0.1 * search.gap)
     assert search.gap <= 1e-8
     assert max(sizes) < K * 400
+
+
+@intercepts
+def test_coordinate_steps_replace_a_newton_step_without_descent(intercept, monkeypatch):
+    problem = problem_of(60, 20, fl.L1(0.01), intercept, sp.csr_array)
+    expected = fl.minimize(problem, tol=1e-8).objective
+    monkeypatch.setattr(ClassNewton, "step", lambda *arguments: False)
+    found = fl.minimize(problem_of(60, 20, fl.L1(0.01), intercept, sp.csr_array), "working-set", tol=1e-5, max_passes=100_000)
+    assert found.converged
+    assert found.objective <= expected + found.gap
 
 
 def test_a_screened_run_agrees_with_an_unscreened_one():

@@ -223,3 +223,19 @@ def test_a_continued_run_has_the_same_certificate(stop):
     half = fl.minimize(problem, "pgs", tol=0.0, max_passes=stop)
     rest = fl.minimize(problem, "pgs", tol=0.0, max_passes=7 - stop, start=half)
     np.testing.assert_allclose(rest.iterate.alpha, straight.iterate.alpha, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", [fl.Logistic(), fl.SmoothHinge(), fl.SquaredHinge(), fl.Hinge()], ids=str)
+@pytest.mark.parametrize("solver", ["pgs", "pegasos", "optimistic", "proximal"])
+def test_the_mean_of_the_derivatives_proves_more_than_those_at_the_last_weights(loss, solver):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((1000, 20))
+    labels = np.sign(rows[:, 0] + rng.standard_normal(1000))  # far from separable
+    problem = fl.Problem(rows, labels, loss, fl.L2(1e-2))
+    least = fl.minimize(problem, tol=1e-9, max_passes=10_000).dual_objective
+    found = fl.minimize(problem, solver, tol=0.0, max_passes=16)
+    assert found.dual_objective <= least + 1e-8
+    assert found.gap < 0.5 * problem.gap(found.w)
+    kept = found.iterate.alpha if isinstance(loss, fl.Hinge) else found.iterate.mean_alpha
+    assert np.all(kept * labels >= 0.0), "a mean stays in the domain of φ*"
+    assert found.dual_objective >= problem.lower_bound(kept) - 1e-12

@@ -92,11 +92,17 @@ class Certificate:
             self.prove(z, alpha, v)
             if self.is_reached:
                 return
-        bound = iterate.estimated_bound
+        self._suggest(alpha, v if is_exact else None, v, iterate.estimated_bound)
+        if iterate.mean_alpha is not None and not self.is_reached:
+            v = problem.adjoint(iterate.mean_alpha)
+            self._suggest(iterate.mean_alpha, v, v)
+
+    def _suggest(self, alpha: np.ndarray, exact: np.ndarray | None, v: np.ndarray, bound: float = math.nan) -> None:
+        """Make a dual point the candidate if its bound, estimated from v where it is not known, is the best so far."""
         if math.isnan(bound):
-            bound = problem.estimated_bound(alpha, v, self.objective, wanted)
+            bound = self.problem.estimated_bound(alpha, v, self.objective, self.objective - self.target)
         if bound > self.bound:
-            self.candidate = Unproven(alpha.copy(), v.copy() if is_exact else None, bound)
+            self.candidate = Unproven(alpha.copy(), None if exact is None else exact.copy(), bound)
 
     def prove(self, z: Any, alpha: np.ndarray, v: np.ndarray | None = None) -> None:
         """Round the objective of the best point, whose predictions are z, up, and prove the bound of a dual point."""

@@ -56,6 +56,7 @@ class Iterate(NamedTuple):
     exact: bool = False  #: z was computed from w at once, not updated step by step
     objective: float = math.nan  #: P(w) from z, if the solver computes it
     estimated_bound: float = math.nan  #: the lower bound that alpha gives, up to rounding, if the solver computes it; −∞: α = 0 is better
+    mean_alpha: np.ndarray | None = None  #: a mean of the dual points of earlier steps, if the solver keeps one: the driver tries both
 
     def copy(self) -> Iterate:
         """A copy of the iterate, without the sums that only the driver uses."""

@@ -229,7 +229,8 @@ class WorkingSetSearch:
         if self.newton is not None and self.newton.step(Point(self.w, self.z, self.v, self.objective, self.gap), W, target):
             return
         self.descent.w, self.descent.z, before = self.w, self.z, self.descent.accesses
-        columns = np.append(W, self.problem.n - 1) if self.problem.free else W
+        columns = np.unique(W % self.problem.n)  # of weights, or the columns themselves
+        columns = np.append(columns, self.problem.n - 1) if self.problem.free else columns
         for _ in range(SWEEPS):
             self.descent.step(columns)
         self.X.accesses += self.descent.accesses - before

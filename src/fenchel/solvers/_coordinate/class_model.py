@@ -191,6 +191,10 @@ class ClassNewton:
             return False
         point.w[which, of] += t * change
         np.add(point.z, t * Xd, out=point.z)
+        if self.problem.free:  # probabilities do not tell a shift of all intercepts: their mean is 0, as if gradient steps began at 0
+            shift = point.w[-1].mean()
+            point.w[-1] -= shift
+            np.subtract(point.z, shift, out=point.z)
         return True
 
     def _model_at(self, point: Any, of: np.ndarray, which: np.ndarray, read: np.ndarray) -> ClassModel:
