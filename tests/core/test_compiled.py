@@ -12,13 +12,14 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import fenchel as fl
 from fenchel import compiled
-from fenchel.core.compiled import JIT, kernel
+from fenchel.core.compiled import JIT, kernel, prefetch
 from fenchel.problems.sums import sum_losses
 from tests.data import data
 
@@ -256,6 +257,28 @@ def test_compiled_functions_are_callable_from_python_and_from_kernels():
 
     assert twice(2.0) == 4.0
     assert through_a_kernel(2.0) == 5.0
+
+
+@needs_jit
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32])
+@pytest.mark.parametrize("shape", [(5,), (0,), (2, 3)])
+def test_prefetch_is_an_instruction_that_changes_nothing(dtype, shape):
+    if len(shape) == 1:
+
+        def fetch(array, i):
+            prefetch(array, i)
+            return i
+    else:
+
+        def fetch(array, i):
+            prefetch(array, i, 1)
+            return i
+
+    array = np.arange(math.prod(shape), dtype=dtype).reshape(shape)
+    before, in_kernel = array.copy(), numba.njit(fetch)
+    assert fetch(array, 1) == in_kernel(array, 1) == 1
+    assert np.array_equal(array, before)
+    assert "call void @llvm.prefetch" in next(iter(in_kernel.inspect_llvm().values()))
 
 
 def test_parameters_are_not_compiled_into_kernels():

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fenchel.core.compiled import kernel
 from fenchel.linalg import design as design_module
 from fenchel.linalg.design import Design
 from fenchel.linalg.weights import Plain
@@ -61,6 +62,21 @@ def test_rows_agree_with_numpy(storage, dtype):
 
 
 @pytest.mark.parametrize("storage", ["C", "csr_array", "csc_array"])
+@kernel
+def sums_of_rows_fetched_ahead(rows, w, m, out):
+    for i in range(m):
+        rows.fetch(min(i + 1, m - 1))
+        out[i] = rows.dot(i, w)
+
+
+def test_rows_may_be_fetched_ahead(storage, dtype):
+    X = STORAGES[storage](some_matrix().astype(dtype))
+    for intercept in (0.0, 2.5):
+        full, out = extended(X, intercept), np.empty(M)
+        sums_of_rows_fetched_ahead(Design(X, intercept).rows, Plain(np.ones(full.shape[1])), M, out)
+        assert out == close(full.sum(axis=1))
+
+
 def test_large_products_start_threads_and_small_ones_do_not(storage, monkeypatch):
     workers = set()
     plain = design_module.in_parallel

@@ -19,6 +19,9 @@ class RowsWithConstant(NamedTuple):
     scale: float
     last: int
 
+    def fetch(self, i):
+        self.rows.fetch(i)
+
     def dot(self, i, w):
         return self.rows.dot(i, w) + w.factor() * self.scale * w.raw(self.last)
 

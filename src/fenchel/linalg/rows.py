@@ -7,6 +7,7 @@ Row views (``DenseRows``, ``CsrRows``) have the same methods, so that a kernel i
     dot4, add4:  the same for the four outputs v[:, batch, 0:4] of a plain array: unrolled, for less time than four single ones
     norm(i, order) = ‖x_i‖_order    length(i) = ‖x_i‖₂, where its square neither underflows nor overflows
     count(i) = entries stored in row i
+    fetch(i):  have the processor load row i into its caches (for rows in random order, ``AHEAD`` rows before they are used)
     square(i, h) = Σ_j h_j x_ij²    add_squares(i, c, out):  out_j ← out_j + c·x_ij²
 
 where w is any of the weights of :mod:`fenchel.linalg.weights`. Columns of X are the rows of Xᵀ: CSC storage is CsrRows of Xᵀ.
@@ -20,14 +21,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fenchel.core.compiled import compiled, reassociated
+from fenchel.core.compiled import compiled, prefetch, reassociated
 
+NEAR = 8  # entries in a cache line, if they take eight bytes
+# One dual pass over 200,000 rows of 75 entries took 0.81, 0.65, 0.65 and 0.60 of X @ w plus X.T @ a with 1, 2, 3 and 4, and 1.3 without.
+AHEAD = 4
 FEW_OUTPUTS = 5  # most outputs whose sums are kept in registers: from 6 on that gains nothing on long, scattered rows
 
 
 @compiled
 class DenseRows(NamedTuple):
     values: np.ndarray
+
+    def fetch(self, i):
+        for j in range(0, self.values.shape[1], NEAR):
+            prefetch(self.values, i, j)
 
     @reassociated
     def dot(self, i, w):
@@ -112,6 +120,15 @@ class CsrRows(NamedTuple):
     data: np.ndarray
     indices: np.ndarray
     indptr: np.ndarray
+
+    def fetch(self, i):
+        first, near = np.uintp(self.indptr[i]), np.uintp(NEAR)
+        prefetch(self.data, first)
+        prefetch(self.indices, first)
+        prefetch(self.data, first + near)
+        for e in range(first + near + near, np.uintp(self.indptr[i + 1]), near):
+            prefetch(self.data, e)
+            prefetch(self.indices, e)
 
     # Positions are unsigned: for signed ones Numba also handles negative indices, which takes a third more time.
 

@@ -29,8 +29,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.core.compiled import compiled, kernel
+from fenchel.core.compiled import compiled, kernel, prefetch
 from fenchel.core.numeric import TINY
+from fenchel.linalg.rows import AHEAD
 from fenchel.linalg.weights import Coupled, copy_weights, refresh, weights_of
 from fenchel.losses.outputs import outputs_of
 from fenchel.losses.step_rule import with_step_rule
@@ -69,6 +70,11 @@ def sdca_sweep(rows, y, row_weights, loss, outputs, w, alpha, q, visited, count,
     accesses, movement, movers, total = 0, 0.0, 0, 0.0
     for k in range(count):
         i = visited[k]
+        soon = visited[min(k + AHEAD, count - 1)]
+        rows.fetch(soon)
+        prefetch(y, soon)
+        prefetch(q, soon)
+        prefetch(row_weights, soon)
         if row_weights[i] == 0.0:
             continue
         z = outputs.predict(rows, i, w)

@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.core.compiled import compiled, kernel
+from fenchel.core.compiled import compiled, kernel, prefetch
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.record import record
 from fenchel.core.validation import checked_choice
+from fenchel.linalg.rows import AHEAD
 from fenchel.linalg.weights import Plain
 from fenchel.losses.outputs import outputs_of
 from fenchel.problems.objective import Chunk
@@ -103,7 +104,10 @@ def run_steps(data, loss, outputs, rule, weights, order, batch, seen):
         k = last - first
         G = 0.0
         for b in range(k):
-            i = order[first + b]
+            i, soon = order[first + b], order[min(first + b + AHEAD, order.shape[0] - 1)]
+            rows.fetch(soon)
+            prefetch(y, soon)
+            prefetch(s, soon)
             counters.rows += 1.0
             counters.accesses += rows.count(i)
             if rule.needs_values_at_zero() or seen.evaluate:
