@@ -57,16 +57,17 @@ def _checked_numbers(y: Any, m: int, labels: str, loss: str) -> np.ndarray:
     if values.dtype.kind not in "fiub":
         raise InputError(f"y must hold numbers, not {values.dtype}: encode the labels first ({ENCODE.get(labels, 'any numbers')}).")
     values = values.astype(np.float64)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise InputError(f"y[{bad[0]}] is {values[bad[0]]}: every label must be finite.")
+    finite = np.isfinite(values)
+    if not finite.all():
+        bad = int(finite.argmin())
+        raise InputError(f"y[{bad}] is {values[bad]}: every label must be finite.")
     if labels == "binary":
-        wrong = np.flatnonzero(np.abs(values) != 1.0)
-        if len(wrong):
+        wrong = np.abs(values) != 1.0
+        if wrong.any():
             advice = "map your two classes to them, for instance with numpy.where(y == 1, 1, -1)"
             if len(np.unique(values)) > 2:
                 advice = "for more than two classes use a multiclass loss such as fenchel.Softmax()"
-            raise InputError(f"{loss} takes the labels -1 and +1, and y[{wrong[0]}] is {values[wrong[0]]:g}: {advice}.")
+            raise InputError(f"{loss} takes the labels -1 and +1, and y[{wrong.argmax()}] is {values[wrong.argmax()]:g}: {advice}.")
     if labels == "class":
         wrong = np.flatnonzero((values < 0) | (values != np.floor(values)))
         if len(wrong):

@@ -59,7 +59,7 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
         w, z = problem.starting_point(None)
     passes, steps, first, before, value, exact, is_near = 0.0, 0, 0.0, math.inf, math.nan, False, True
     # The problem whose steps are taken, and whether it has had a stronger penalty, or none is tried.
-    posed, is_continued = problem, problem.vector_valued or is_quadratic(problem) or strongest(problem) == problem.penalised.l2
+    posed, is_continued = problem, problem.vector_valued or is_quadratic(problem)
     if start is None and has_few_rows(problem):
         reduced = in_terms_of_rows(problem)
         if reduced is not None:
@@ -105,6 +105,7 @@ def newton(problem: Problem, *, start: Iterate | None, rng: np.random.Generator,
             passes += taken + 1
             slope = float(np.vdot(gradient, d))
             t, new = step_length(posed, w, z, at_w, d, Xd, slope, falling)
+            is_continued = is_continued or (t < STEP_IS_SHORT and strongest(problem) == problem.penalised.l2)
             if t >= TOO_SHORT or not is_continued:
                 break
         if t == 0.0 and is_continued:

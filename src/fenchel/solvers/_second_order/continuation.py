@@ -23,8 +23,17 @@ GAP = 10.0  # largest gap relative to the objective for the next penalty; with 1
 
 def strongest(problem: Problem) -> float:
     """The penalty to begin with, no weaker than that of the problem; the same where no bound on second derivatives is known."""
-    bound = problem.smoothness
-    return max(problem.penalised.l2, STRONGER * bound) if math.isfinite(bound) else problem.penalised.l2
+    return stronger(problem.penalised.l2, problem.smoothness)
+
+
+@compiled
+def stronger(l2, bound):
+    """The penalty to begin with in place of l2, for a ``bound`` on second derivatives.
+
+    >>> stronger(0.1, 2.0), stronger(0.1, 2000.0), stronger(0.1, math.inf)
+    (0.1, 2.0, 0.1)
+    """
+    return max(l2, STRONGER * bound) if math.isfinite(bound) else l2
 
 
 @compiled

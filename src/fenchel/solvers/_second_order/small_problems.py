@@ -16,7 +16,7 @@ from fenchel.core.compiled import compiled, inside, kernel, reassociated
 from fenchel.losses.outputs import outputs_of
 from fenchel.problems.problem import Problem
 from fenchel.solvers._second_order.continuation import SHORT as STEP_IS_SHORT
-from fenchel.solvers._second_order.continuation import strongest, weakened
+from fenchel.solvers._second_order.continuation import stronger, weakened
 from fenchel.solvers._second_order.normal_equations import NormalEquations, has_normal_equations
 from fenchel.solvers._second_order.step_length import length_along
 
@@ -57,20 +57,21 @@ def steps_of_small_problem(problem: Problem, w: np.ndarray, z: np.ndarray, accur
     columns = dense_columns(problem)
     w, z = w.copy(), z.copy()
     most = int(min(MOST_STEPS, max(0.0, most_passes) // 2))  # a step makes two passes
-    rows, penalties = (columns, problem.y, problem.row_weights), (problem.penalised.l2, strongest(problem))
-    taken = newton_steps(problem.loss, outputs_of(problem), *rows, *penalties, problem.free, w, z, accuracy, most)
+    smoothness = float(getattr(problem.loss, "smoothness", lambda: math.inf)())
+    rows = columns, problem.y, problem.row_weights
+    taken = newton_steps(problem.loss, outputs_of(problem), smoothness, *rows, problem.penalised.l2, problem.free, w, z, accuracy, most)
     return w, int(taken)
 
 
 @kernel
-def newton_steps(loss, outputs, columns, y, r, l2, stronger, free, w, z, accuracy, most):
-    """Change w and z = X·w by Newton steps; how many. ``columns`` are those of X; continuation begins with the ``stronger`` penalty."""
+def newton_steps(loss, outputs, smoothness, columns, y, r, l2, free, w, z, accuracy, most):
+    """Change w and z = X·w by Newton steps; how many. ``columns`` are those of X; continuation needs a finite ``smoothness`` of the loss."""
     n, m = columns.shape
     penalised = n - 1 if free else n
     gradient, d, H, Ad = np.empty(n), np.empty(n), np.empty((n, n)), np.empty(m)
     slopes, curvatures = np.empty(m), np.empty(m)
     rows, chosen = np.empty(m, np.int64), np.empty((n, int(FEW * m)))
-    strength, is_continued = l2, stronger == l2
+    strength, strongest, is_continued = l2, l2, False
     value = objective(loss, z, Ad, 0.0, y, r, l2, penalised, w, d)
     if value <= accuracy:  # losses are not negative, so that 0 is a lower bound
         return 0
@@ -117,6 +118,10 @@ def newton_steps(loss, outputs, columns, y, r, l2, stronger, free, w, z, accurac
             if t < SHORT:
                 break
             new = objective(loss, z, Ad, t, y, r, strength, penalised, w, d)
+        is_first_short = t < STEP_IS_SHORT and not is_continued
+        if is_first_short:
+            strongest = stronger(l2, smoothness * mean_square(columns, r))
+            is_continued = strongest == l2
         if t < SHORT:
             if is_continued:
                 return step
@@ -126,11 +131,22 @@ def newton_steps(loss, outputs, columns, y, r, l2, stronger, free, w, z, accurac
             w[j] += t * d[j]
         for i in range(m):
             z[i] += t * Ad[i]
-        if t < STEP_IS_SHORT and not is_continued:
+        if is_first_short and not is_continued:
             is_continued = True
-            value += 0.5 * (stronger - strength) * dot(w[:penalised], w[:penalised])
-            strength = stronger
+            value += 0.5 * (strongest - strength) * dot(w[:penalised], w[:penalised])
+            strength = strongest
     return most
+
+
+@compiled
+@reassociated
+def mean_square(columns, r):
+    """Σ_i r_i‖x_i‖²"""
+    total = 0.0
+    for j in range(columns.shape[0]):
+        for i in range(columns.shape[1]):
+            total += r[i] * columns[j, i] * columns[j, i]
+    return total
 
 
 @compiled
