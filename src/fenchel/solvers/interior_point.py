@@ -31,6 +31,7 @@ from fenchel.solvers._second_order.complementarity import (
     changes_of_rows,
     complementarity,
     equations_of_rows,
+    inverses_of_rows,
     move_rows,
     set_first_duals,
 )
@@ -90,7 +91,8 @@ def interior_point(
     if found is not None:
         yield iterate_at(problem, point, passes, True)
     l2, r, gamma = problem.penalised.l2, problem.row_weights, box_curvature(problem)
-    weights, fixed, changes = np.empty(problem.m), np.empty(problem.m), np.zeros_like(point.duals)
+    weights, fixed = np.empty(problem.m), np.empty(problem.m)
+    inverses, changes = np.empty_like(point.duals), np.zeros_like(point.duals)
     excess, left, before, idle = gap_of_residual(problem, point), 1.0, math.inf, 0
     while True:
         w, z, boxes, duals = point
@@ -105,15 +107,16 @@ def interior_point(
         if not total > 0.0:  # rounding has put every α at a bound
             return
         found, equations = None, equations or newton_equations(problem.design, l2, problem.free, COLUMNS_PER_ROW)
-        equations_of_rows(boxes, gamma, duals, changes, z, r, 0.0, 0.0, weights, fixed)
+        inverses_of_rows(boxes, gamma, duals, inverses)
+        equations_of_rows(boxes, gamma, duals, inverses, changes, z, r, 0.0, 0.0, weights, fixed)
         solved = equations.inverse(weights) if equations.is_factorised else partial(by_conjugate_gradients, equations, weights.copy())
         _, Xd = direction(problem, solved, w, fixed)
-        length = changes_of_rows(boxes, gamma, duals, changes, z, Xd, 0.0, 0.0)
+        length = changes_of_rows(boxes, gamma, duals, inverses, changes, z, Xd, 0.0, 0.0)
         after = complementarity(boxes, duals, changes, length, r)
         mu = after * (after / total) ** 2 / (2 * len(boxes))
-        equations_of_rows(boxes, gamma, duals, changes, z, r, mu, 1.0, weights, fixed)
+        equations_of_rows(boxes, gamma, duals, inverses, changes, z, r, mu, 1.0, weights, fixed)
         d, Xd = direction(problem, solved, w, fixed)
-        length = changes_of_rows(boxes, gamma, duals, changes, z, Xd, mu, 1.0)
+        length = changes_of_rows(boxes, gamma, duals, inverses, changes, z, Xd, mu, 1.0)
         passes += 3.0
         if not length > SHORTEST:
             return

@@ -37,39 +37,46 @@ def distances(low, high, alpha):
 
 
 @compiled
-def add_equations(box, gamma, dual, z, change, mu, corrects, r, weights, fixed):
+def set_inverses(box, gamma, dual, inverse):
+    """1/(α − l), 1/(u − α) and 1/θ, by which the predictor and the corrector multiply: dividing takes most of the time of such loops."""
+    for i in range(box.shape[1]):
+        below, above = distances(box[1, i], box[2, i], dual[0, i])
+        inverse[0, i] = 1.0 / below
+        inverse[1, i] = 1.0 / above
+        inverse[2, i] = 1.0 / (dual[1, i] / below + dual[2, i] / above + gamma)
+
+
+@compiled
+def add_equations(box, gamma, dual, inverse, z, change, mu, corrects, r, weights, fixed):
     """Add r/θ to the weights of the Newton equations, and r times α and its change at fixed z to their right-hand side.
 
     ``corrects`` is 1 for the corrector, 0 for the predictor.
     """
     for i in range(r.shape[0]):
-        alpha, pi, rho = dual[0, i], dual[1, i], dual[2, i]
-        below, above = distances(box[1, i], box[2, i], alpha)
-        inverse = 1.0 / (pi / below + rho / above + gamma)
+        alpha = dual[0, i]
         first, second = mu - corrects * change[0, i] * change[1, i], mu + corrects * change[0, i] * change[2, i]
-        weights[i] += r[i] * inverse
-        fixed[i] += r[i] * (alpha + (box[0, i] - z[i] - gamma * alpha - second / above + first / below) * inverse)
+        towards = box[0, i] - z[i] - gamma * alpha - second * inverse[1, i] + first * inverse[0, i]
+        weights[i] += r[i] * inverse[2, i]
+        fixed[i] += r[i] * (alpha + towards * inverse[2, i])
 
 
 @compiled
-def set_change(box, gamma, dual, z, Xd, mu, corrects, change):
+def set_change(box, gamma, dual, inverse, z, Xd, mu, corrects, change):
     """The changes of α, π and ρ for a change Xd of z, which replace those of the step before."""
     for i in range(z.shape[0]):
         alpha, pi, rho = dual[0, i], dual[1, i], dual[2, i]
-        below, above = distances(box[1, i], box[2, i], alpha)
         first, second = mu - corrects * change[0, i] * change[1, i], mu + corrects * change[0, i] * change[2, i]
-        da = (box[0, i] - z[i] - gamma * alpha - Xd[i] - second / above + first / below) / (pi / below + rho / above + gamma)
+        da = (box[0, i] - z[i] - gamma * alpha - Xd[i] - second * inverse[1, i] + first * inverse[0, i]) * inverse[2, i]
         change[0, i] = da
-        change[1, i] = (first - pi * da) / below - pi
-        change[2, i] = (second + rho * da) / above - rho
+        change[1, i] = (first - pi * da) * inverse[0, i] - pi
+        change[2, i] = (second + rho * da) * inverse[1, i] - rho
 
 
 @compiled
-def add_shortening(box, dual, change, tops):
+def add_shortening(dual, inverse, change, tops):
     """tops_k ← the largest of itself and −change/value of everything that must stay positive, over rows k, k + ``ACCUMULATORS``, …"""
-    for k in range(box.shape[1]):
-        below, above = distances(box[1, k], box[2, k], dual[0, k])
-        of_alpha = max(-change[0, k] / below, change[0, k] / above)
+    for k in range(dual.shape[1]):
+        of_alpha = max(-change[0, k] * inverse[0, k], change[0, k] * inverse[1, k])
         tops[k] = max(tops[k], max(of_alpha, max(-change[1, k] / dual[1, k], -change[2, k] / dual[2, k])))
 
 
@@ -115,25 +122,32 @@ def set_first_duals(boxes, gamma, z, r, objective, duals):
 
 
 @kernel
-def equations_of_rows(boxes, gamma, duals, changes, z, r, mu, corrects, weights, fixed):
+def inverses_of_rows(boxes, gamma, duals, inverses):
+    """Set what the equations and the changes of a step multiply by, for all terms."""
+    for k in range(boxes.shape[0]):
+        set_inverses(boxes[k], gamma, duals[k], inverses[k])
+
+
+@kernel
+def equations_of_rows(boxes, gamma, duals, inverses, changes, z, r, mu, corrects, weights, fixed):
     """The weights and the right-hand side of the Newton equations, for all terms."""
     for i in range(r.shape[0]):
         weights[i] = 0.0
         fixed[i] = 0.0
     for k in range(boxes.shape[0]):
-        add_equations(boxes[k], gamma, duals[k], z, changes[k], mu, corrects, r, weights, fixed)
+        add_equations(boxes[k], gamma, duals[k], inverses[k], z, changes[k], mu, corrects, r, weights, fixed)
 
 
 @kernel
-def changes_of_rows(boxes, gamma, duals, changes, z, Xd, mu, corrects):
+def changes_of_rows(boxes, gamma, duals, inverses, changes, z, Xd, mu, corrects):
     """Set the changes of all terms; the longest step, at most 1, that leaves everything positive."""
     tops = np.zeros(ACCUMULATORS)
     m = z.shape[0]
     for k in range(boxes.shape[0]):
-        set_change(boxes[k], gamma, duals[k], z, Xd, mu, corrects, changes[k])
+        set_change(boxes[k], gamma, duals[k], inverses[k], z, Xd, mu, corrects, changes[k])
         for first in range(0, m, ACCUMULATORS):
             last = first + ACCUMULATORS
-            add_shortening(boxes[k][:, first:last], duals[k][:, first:last], changes[k][:, first:last], tops)
+            add_shortening(duals[k][:, first:last], inverses[k][:, first:last], changes[k][:, first:last], tops)
     return min(1.0, INSIDE / max(tops.max(), INSIDE))
 
 

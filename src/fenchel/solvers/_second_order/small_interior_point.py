@@ -21,11 +21,13 @@ from fenchel.solvers._second_order.complementarity import (
     changes_of_rows,
     complementarity,
     equations_of_rows,
+    inverses_of_rows,
     move_rows,
 )
 from fenchel.solvers._second_order.small_problems import combine, dot, factorise, solve_factorised, weighted_products
 
-equations, changes_for, products, move = inside(equations_of_rows), inside(changes_of_rows), inside(complementarity), inside(move_rows)
+inverses_at, equations, changes_for = inside(inverses_of_rows), inside(equations_of_rows), inside(changes_of_rows)
+products, move = inside(complementarity), inside(move_rows)
 
 
 @kernel
@@ -36,7 +38,8 @@ def interior_point_steps(columns, r, l2, free, gamma, w, z, boxes, duals, accura
     The first candidate is the α that attains the loss at z.
     """
     terms, m, n = boxes.shape[0], columns.shape[1], columns.shape[0]
-    weights, fixed, Xd, changes = np.empty(m), np.empty(m), np.empty(m), np.zeros((terms, 3, m))
+    weights, fixed, Xd = np.empty(m), np.empty(m), np.empty(m)
+    inverses, changes = np.empty((terms, 3, m)), np.zeros((terms, 3, m))
     H, gradient, d = np.empty((n, n)), np.empty(n), np.empty(n)
     penalised, left, before, idle = n - 1 if free else n, 1.0, math.inf, 0
     if not free and gap_of_first_answer(columns, r, l2, gamma, boxes, changes, z, fixed, d, Xd) <= accuracy:
@@ -53,19 +56,20 @@ def interior_point_steps(columns, r, l2, free, gamma, w, z, boxes, duals, accura
         before = min(gap, before)
         if gap <= accuracy or idle == MOST_IDLE or not total > 0.0:
             return step
-        equations(boxes, gamma, duals, changes, z, r, 0.0, 0.0, weights, fixed)
+        inverses_at(boxes, gamma, duals, inverses)
+        equations(boxes, gamma, duals, inverses, changes, z, r, 0.0, 0.0, weights, fixed)
         weighted_products(columns, weights, m, Xd, H)
         for j in range(penalised):
             H[j, j] += l2
         if not factorise(H):
             return step
         set_direction(columns, fixed, l2, penalised, w, H, gradient, d, Xd)
-        length = changes_for(boxes, gamma, duals, changes, z, Xd, 0.0, 0.0)
+        length = changes_for(boxes, gamma, duals, inverses, changes, z, Xd, 0.0, 0.0)
         after = products(boxes, duals, changes, length, r)
         mu = after * (after / total) ** 2 / (2 * terms)
-        equations(boxes, gamma, duals, changes, z, r, mu, 1.0, weights, fixed)
+        equations(boxes, gamma, duals, inverses, changes, z, r, mu, 1.0, weights, fixed)
         set_direction(columns, fixed, l2, penalised, w, H, gradient, d, Xd)
-        length = changes_for(boxes, gamma, duals, changes, z, Xd, mu, 1.0)
+        length = changes_for(boxes, gamma, duals, inverses, changes, z, Xd, mu, 1.0)
         if not (length > SHORTEST and math.isfinite(dot(d, d))):
             return step
         move(boxes, duals, changes, length)
