@@ -92,7 +92,8 @@ def gaussian(m: int, n: int, relevant: int = 20) -> tuple[np.ndarray, np.ndarray
 def load(name: str, labels: str) -> tuple[Any, np.ndarray] | None:
     """A data set with labels of that kind, or None if it is not there."""
     if name.startswith("text"):
-        return text(int(name.split()[1].replace(",", "")))
+        X, y = text(int(name.split()[1].replace(",", "")))
+        return sp.csr_matrix(X), y
     if name.startswith("gaussian"):
         rows, columns = (int(part.replace(",", "")) for part in name.removeprefix("gaussian ").split(" x "))
         return gaussian(rows, columns)

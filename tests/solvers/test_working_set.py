@@ -35,6 +35,7 @@ def general_method():
     """No short way for small problems: that has tests of its own, and the tests of all solvers take it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_PRODUCTS", 0)
+        patch.setattr(module, "MOST_IF_WEAK", 0)
         yield
 
 
@@ -378,6 +379,15 @@ def test_small_problems_begin_at_the_minimum_of_their_products(intercept, regula
         assert at_once.converged
         assert len(at_once.history) == 1
         assert at_once.objective == pytest.approx(in_rounds.objective, abs=2e-9 * problem.scale)
+
+
+def test_all_products_are_computed_at_once_for_larger_problems_if_the_penalty_is_weak(monkeypatch):
+    monkeypatch.setattr(module, "MOST_IF_WEAK", 10_000_000)
+    X, y = redundant_columns(400, 120)
+    largest = np.abs(X.T @ y).max() / len(y)
+    small = [module.is_small(fl.Problem(X, y, fl.Squared(), fl.L1(share * largest))) for share in (0.5, 0.01)]
+    assert small == [False, True]
+    assert not module.is_small(fl.Problem(X, np.sign(y), fl.Logistic(), fl.L1(1e-3 * largest)))
 
 
 @pytest.mark.parametrize("shape", [(400, 12), (30, 60), (200, 100)], ids=["by Gram matrix", "by rows", "by columns"])

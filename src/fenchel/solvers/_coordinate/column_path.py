@@ -23,6 +23,7 @@ from fenchel.linalg.rows import DenseRows
 from fenchel.linalg.views import csr_rows
 from fenchel.linalg.weights import Plain
 from fenchel.problems.problem import Problem
+from fenchel.solvers._coordinate.line_of_solutions import LineOfSolutions
 from fenchel.solvers._second_order.curvatures import row_curvatures
 from fenchel.solvers.declaration import is_quadratic
 
@@ -47,8 +48,9 @@ def column_path(problem: Problem, strengths: list[tuple[float, float]], accuracy
     means = np.asarray(h @ X) / total if problem.free else np.zeros(X.shape[1])
     columns, squares, apart = scaled_columns(X, root, means)
     squares = np.maximum(squares - total * apart**2, TINY)
-    w, shift, start = np.zeros(X.shape[1]), np.zeros(1), a.copy()
+    w, shift, start, line = np.zeros(X.shape[1]), np.zeros(1), a.copy(), LineOfSolutions()
     for l1, l2 in strengths:
+        line.go_on(l1, w, a, shift)
         descend(columns, total * apart, apart, squares, l1, l2, accuracy, w, Plain(a), shift, start, total)
         yield np.append(w, problem.origin[-1] - float(w @ means)) if problem.free else w.copy()
 

@@ -65,7 +65,7 @@ def steps_of_small_problem(problem: Problem, w: np.ndarray, z: np.ndarray, accur
 
 @kernel
 def newton_steps(loss, outputs, smoothness, columns, y, r, l2, free, w, z, accuracy, most):
-    """Change w and z = X·w by Newton steps; how many. ``columns`` are those of X; continuation needs a finite ``smoothness`` of the loss."""
+    """Change w and z = X·w by Newton steps; how many. ``columns`` are those of X; continuation needs a finite ``smoothness``."""
     n, m = columns.shape
     penalised = n - 1 if free else n
     gradient, d, H, Ad = np.empty(n), np.empty(n), np.empty((n, n)), np.empty(m)
