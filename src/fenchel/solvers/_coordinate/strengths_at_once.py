@@ -45,7 +45,7 @@ MOST_STEPS = 30  # models for one strength
 # Steps that are needed with new second derivatives, and columns in use for which computing these takes as long as a step.
 STEPS_AFTER, COLUMNS_PER_STEP = 2.0, 150.0
 SUFFICIENT, SHORTEST = 1e-4, 1e-3  # share of its first-order decrease by which P must fall in a step, and the shortest step
-ROUNDING = 1e-14  # relative to P
+ROUNDING = 1e-14  # relative to P, and to the strength
 SETTLED, MOST_SHIFTS = 1e-10, 4  # |Σ s_i α_i| relative to Σ|s_i α_i| at which an intercept is at its best, and Newton steps to it
 
 
@@ -74,7 +74,8 @@ class StrengthsAtOnce:
         self.model, self.signs = GrowingModel(problem), FixedSigns()
         _, v = problem.loss_gradient(problem.origin_predictions)
         self.v = self.v_of_origin = v[: problem.design.width]
-        self.l1 = max(strengths[0][0], float(np.abs(self.v).max()))
+        self.l1_of_origin = float(np.abs(self.v).max())  # the smallest strength at which w = 0
+        self.l1 = max(strengths[0][0], self.l1_of_origin)
         w, z = problem.origin[: problem.design.width], problem.origin_predictions
         self.last = self.before = Solution(self.l1, w, z, float(problem.origin[-1]) if problem.free else 0.0)
         self.most, self.passes = MOST_AT_ONCE, 1.0
@@ -115,6 +116,8 @@ class StrengthsAtOnce:
         """About the minimiser on the columns in use."""
         which = self.model.which
         w, z, shift = start.w[which], start.z, start.shift
+        if not w.any() and l1 >= (1.0 - ROUNDING) * self.l1_of_origin:
+            return start._replace(l1=l1)  # rounding errors would become weights
         if self.is_exact:
             minimise_by_gram(self.model.G, l1, l2, w, self.model.G @ w - self.v_of_origin[which], target, MOST_SWEEPS, self.signs)
             shift = float(self.problem.origin[-1] - self.model.means @ w) if self.problem.free else 0.0
