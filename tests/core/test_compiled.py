@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 import fenchel as fl
 from fenchel import compiled
-from fenchel.core.compiled import JIT, kernel, prefetch
+from fenchel.core.compiled import JIT, kernel, numba_side, prefetch
 from fenchel.problems.sums import sum_losses
 from tests.data import data
 
@@ -120,7 +120,7 @@ def test_caches_of_old_versions_are_deleted(cache):
         mark.touch()
         os.utime(mark, (time.time() - 86400 * days,) * 2)
     (cache / "kernels" / "not-ours").mkdir()
-    run("from fenchel.core.compiled import cache_directory; cache_directory()", PACKAGE.parent, cache)
+    run("from fenchel.core.kernel_cache import cache_directory; cache_directory()", PACKAGE.parent, cache)
     left = {path.name for path in (cache / "kernels").iterdir()}
     assert {"recent", "not-ours"} < left
     assert "old" not in left
@@ -274,6 +274,7 @@ def test_prefetch_is_an_instruction_that_changes_nothing(dtype, shape):
             prefetch(array, i, 1)
             return i
 
+    numba_side().prepare_to_compile()
     array = np.arange(math.prod(shape), dtype=dtype).reshape(shape)
     before, in_kernel = array.copy(), numba.njit(fetch)
     assert fetch(array, 1) == in_kernel(array, 1) == 1

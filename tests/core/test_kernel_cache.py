@@ -105,16 +105,24 @@ def test_a_directory_of_another_user_is_not_used(tmp_path, monkeypatch, caplog):
 
 
 @posix
-def test_a_directory_that_others_can_write_to_is_closed_to_them(tmp_path, monkeypatch):
-    (tmp_path / "kernels").mkdir()
-    (tmp_path / "kernels").chmod(0o777)
-    monkeypatch.setenv("FENCHEL_CACHE", str(tmp_path))
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_a_directory_that_others_can_write_to_is_refused(tmp_path, monkeypatch, caplog, mode):
+    shared, home = tmp_path / "shared", tmp_path / "home"
+    (shared / "kernels").mkdir(parents=True)
+    (shared / "kernels").chmod(mode)
+    monkeypatch.setenv("FENCHEL_CACHE", str(shared))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
     kernel_cache.cache_directory.cache_clear()
     try:
-        found = kernel_cache.cache_directory()
+        with caplog.at_level(logging.WARNING, "fenchel"):
+            found = kernel_cache.cache_directory()
     finally:
         kernel_cache.cache_directory.cache_clear()
+    assert found is not None
+    assert found.is_relative_to(home)
     assert [stat.S_IMODE(path.stat().st_mode) for path in (found, found.parent)] == [0o700, 0o700]
+    assert len(caplog.records) == 1
+    assert "other users can write to it" in caplog.text
 
 
 OBJECTIVE = """

@@ -188,8 +188,7 @@ def interrupts_keep_the_model() -> Iterator[PostponedInterrupt]:
     """
     import concurrent.futures
 
-    from numba.core.dispatcher import Dispatcher
-
+    from fenchel.core.compiled import uninterruptible
     from fenchel.driver.run import Run
 
     postponed = PostponedInterrupt()
@@ -197,11 +196,10 @@ def interrupts_keep_the_model() -> Iterator[PostponedInterrupt]:
         yield postponed
         return
     runs, stoppable = Run.begun, {Run.until_done.__code__, concurrent.futures.wait.__code__}
-    compiling = Dispatcher._compile_for_args.__code__  # type: ignore[attr-defined]
 
     def handle(number: int, frame: Any) -> None:
         running = {outer.f_code for outer, _ in traceback.walk_stack(frame)}
-        if Run.begun == runs or (stoppable & running and compiling not in running):
+        if Run.begun == runs or (stoppable & running and not uninterruptible() & running):
             raise KeyboardInterrupt
         postponed.postpone()
 

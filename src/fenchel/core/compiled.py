@@ -1,16 +1,18 @@
 """Write a loss, a regularizer or a matrix once, as a ``NamedTuple``; run it in Python and inside compiled kernels.
 
-Only this module and :mod:`fenchel.core.kernel_cache`, which keeps machine code on disk, use Numba's extension API.
 It offers two decorators:
 
 ``@compiled``  on a ``NamedTuple`` class: its fields and methods become usable inside kernels.
                On a plain function: a helper that methods and kernels may call.
-``@kernel``    on a loop that takes such objects. Machine code is kept on disk between processes, under a
-               directory named after a hash of the package's sources: Numba's own cache checks only the kernel's
-               file, so kernels would keep running an old version of an edited loss. For the same reason a kernel
-               called with an object whose class is defined outside the package is recompiled in every process.
+``@kernel``    on a loop that takes such objects. Machine code comes with the package or is kept on disk between processes, under a
+               hash of the package's sources: Numba's own cache checks only the kernel's file, so kernels would keep
+               running an old version of an edited loss. For the same reason a kernel called with an object whose class
+               is defined outside the package is recompiled in every process.
 
 With ``NUMBA_DISABLE_JIT=1`` both decorators do nothing and everything runs as plain Python.
+
+Importing Numba takes longer than importing the rest of the package, so the decorators only note what they are given; Numba is imported
+when the first kernel is called, by :mod:`fenchel.core.jit`, the only module besides :mod:`fenchel.core.kernel_cache` that uses Numba.
 """
 
 from __future__ import annotations
@@ -18,26 +20,18 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+import sys
+import threading
 from collections.abc import Callable
+from types import CodeType, ModuleType
 from typing import Annotated, Any, TypeVar, get_type_hints
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.core.datamodel.models import OpaqueModel, TupleModel
-from numba.core.errors import NumbaError
-from numba.extending import NativeValue, intrinsic, overload, overload_method, register_model, typeof_impl, unbox
-from numba.np.arrayobj import make_array
 
 from fenchel.core.errors import InputTypeError
-from fenchel.core.kernel_cache import JIT, PACKAGE, DiskCache, cache_directory
+from fenchel.core.jit_options import JIT, OPTIONS, PACKAGE
 
 log = logging.getLogger("fenchel")
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}  # NumPy's rule that 1/0 is inf lets loops vectorise
-# Methods are called from kernels alone: without the wrappers that Python and C would need, kernels compile about 8% faster.
-METHOD_OPTIONS: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-READ_INTO_CACHES = 0, 2, 1  # arguments of LLVM's prefetch: a read, of locality 2 out of 3, of data
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -75,19 +69,26 @@ def compiled(definition: T) -> T:
     (2.0, 4.0)
     """
     if not inspect.isclass(definition):
-        return numba.njit(**OPTIONS, **getattr(definition, "jit_options", {}))(definition) if JIT else definition
+        return _function(definition) if JIT else definition  # type: ignore[type-var]
     if not (issubclass(definition, tuple) and hasattr(definition, "_fields")):
         raise InputTypeError(f"{definition.__name__} is not a NamedTuple: write `class {definition.__name__}(NamedTuple):`.")
     _construct_with_checks(definition)
     definition._compiled = True  # type: ignore[attr-defined]
     if JIT:
-        _register_with_numba(definition)
+        _tell("add_class", definition)
     return definition
 
 
 def inlined(function: F) -> F:
     """Like ``compiled`` for a plain function, and inlined into its callers: for functions cheaper than a call."""
-    return numba.njit(**OPTIONS, forceinline=True, **getattr(function, "jit_options", {}))(function) if JIT else function
+    return _function(function, forceinline=True) if JIT else function
+
+
+def _function(function: F, **options: Any) -> F:
+    if not hasattr(function, "_compile_options"):
+        function._compile_options = {**OPTIONS, **options, **getattr(function, "jit_options", {})}  # type: ignore[attr-defined]
+        _tell("add_function", function)
+    return function
 
 
 def maker(cls: Any) -> Callable[..., Any]:
@@ -97,20 +98,7 @@ def maker(cls: Any) -> Callable[..., Any]:
         return cls(*fields)
 
     if JIT:
-
-        @intrinsic
-        def build(typing_context: Any, fields: Any) -> Any:
-            made = cls._numba_type(fields.types)
-
-            def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-                parts = [builder.extract_value(values[0], k) for k in range(len(made.types))]
-                for kind, part in zip(made.types, parts, strict=True):
-                    context.nrt.incref(builder, kind, part)
-                return context.make_tuple(builder, made, parts)
-
-            return made(fields), generate
-
-        overload(make)(lambda *fields: lambda *fields: build(fields))  # type: ignore[call-arg]
+        _tell("add_maker", make, cls)
     return make
 
 
@@ -122,25 +110,38 @@ def prefetch(array: np.ndarray, *position: int | np.unsignedinteger[Any]) -> Non
     """
 
 
-def _register_prefetch() -> None:
-    @intrinsic
-    def fetch(typing_context: Any, array: Any, position: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            data = make_array(array)(context, builder, values[0])
-            entry = cgutils.get_item_pointer(context, builder, array, data, cgutils.unpack_tuple(builder, values[1]))
-            address, number = builder.bitcast(entry, cgutils.voidptr_t), cgutils.int32_t
-            kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, number, number, number])
-            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-            builder.call(function, [address, *map(number, READ_INTO_CACHES)])
-            return context.get_dummy_value()
-
-        return types.void(array, position), generate
-
-    overload(prefetch)(lambda array, *position: lambda array, *position: fetch(array, position))  # type: ignore[call-arg]
+_announced: list[tuple[str, tuple[Any, ...]]] = [("add_prefetch", (prefetch,))]  # what the Numba side is told once it is there
+_numba_side: ModuleType | None = None
+_starting = threading.RLock()
 
 
-if JIT:
-    _register_prefetch()
+def _tell(what: str, *parts: Any) -> None:
+    """Tell the Numba side of a definition, now or when it starts."""
+    with _starting:
+        if _numba_side is None:
+            _announced.append((what, parts))
+        else:
+            getattr(_numba_side, what)(*parts)
+
+
+def numba_side() -> Any:
+    """The module :mod:`fenchel.core.jit`, which has been told of all definitions."""
+    global _numba_side
+    with _starting:
+        if _numba_side is None:
+            from fenchel.core import jit
+
+            for what, parts in _announced:
+                getattr(jit, what)(*parts)
+            _announced.clear()
+            _numba_side = jit
+    return _numba_side
+
+
+def uninterruptible() -> set[CodeType]:
+    """The functions that must not be interrupted, because they would leave Numba half imported or its registries half filled."""
+    dispatcher = getattr(sys.modules.get("numba.core.dispatcher"), "Dispatcher", None)  # absent while Numba is imported
+    return {numba_side.__code__} | ({dispatcher._compile_for_args.__code__} if dispatcher else set())
 
 
 def _construct_with_checks(cls: Any) -> None:
@@ -194,71 +195,29 @@ CONVERTERS: dict[Any, Callable[[Any, str], Any]] = {float: _as_float, Vector: _a
 PLAIN = (float, int, bool, Vector, np.ndarray)  # fields that hold no other class
 
 
-def _register_with_numba(cls: Any) -> None:
-    """Register a separate Numba type for the class, with one overload per method."""
-
-    class ClassType(types.NamedTuple):
-        def __init__(self, field_types: tuple[Any, ...]) -> None:
-            super().__init__(field_types, cls)
-
-        # Numba evaluates `if receiver:`, and a tuple type without fields would be false.
-        def __bool__(self) -> bool:
-            return True
-
-        def __reduce__(self) -> Any:
-            return _numba_type, (cls, self.types)
-
-    ClassType.__name__ = ClassType.__qualname__ = f"{cls.__name__}Type"
-    cls._numba_type = ClassType
-    typeof_impl.register(cls)(lambda value, context: ClassType(tuple(typeof_impl(v, context) for v in value)))
-    if cls._fields:
-        register_model(ClassType)(TupleModel)
-    else:  # an empty tuple has no machine representation: pass a dummy pointer
-        register_model(ClassType)(OpaqueModel)
-        unbox(ClassType)(lambda typ, obj, c: NativeValue(c.context.get_dummy_value()))
-    for name, method in inspect.getmembers(cls, inspect.isfunction):
-        if not name.startswith("_"):
-            _register_method(ClassType, name, method)
-
-
-def _register_method(class_type: Any, name: str, method: Callable[..., Any]) -> None:
-    def implementation(*args: Any, **kwargs: Any) -> Callable[..., Any]:
-        return method
-
-    implementation.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
-    register: Any = overload_method  # its type hints omit jit_options
-    options = {**OPTIONS, **METHOD_OPTIONS, **getattr(method, "jit_options", {})}
-    register(class_type, name, jit_options=options)(implementation)
-
-
-def _numba_type(cls: Any, field_types: tuple[Any, ...]) -> Any:
-    return cls._numba_type(field_types)
-
-
 def kernel(function: F) -> F:
     """Compile a loop, keep its machine code on disk, and recompile it whenever the stored code could be stale."""
     if not JIT:
         return function
-    ours = function.__module__.partition(".")[0] == PACKAGE
+    dispatchers: dict[tuple[type, ...], Any] = {}  # one for each set of user-defined classes
 
-    @functools.cache
     def dispatcher(foreign: tuple[type, ...]) -> Any:
-        # One per set of user-defined classes: Numba confuses two classes of the same name (a notebook cell run twice).
-        made = numba.njit(**OPTIONS, **getattr(function, "jit_options", {}))(function)
-        if ours and not foreign and cache_directory() is not None:
-            made._cache = DiskCache(function)
-        return made
+        side = numba_side()
+        with _starting:
+            if foreign not in dispatchers:
+                dispatchers[foreign] = side.dispatcher(function, is_kept=_is_own(function) and not foreign)
+        return dispatchers[foreign]
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
         if _own_types.issuperset(map(type, args)):
-            return dispatcher(())(*args)
+            return (dispatchers.get(()) or dispatcher(()))(*args)
         foreign = _foreign_classes(args)
+        if not foreign:
+            return (dispatchers.get(()) or dispatcher(()))(*args)
         try:
-            return dispatcher(foreign)(*args)
-        except NumbaError as error:
-            if not foreign:
-                raise
+            return (dispatchers.get(foreign) or dispatcher(foreign))(*args)
+        except numba_side().NumbaError as error:
             log.debug("Numba's error: %s", error)
             names = " and ".join(dict.fromkeys(cls.__name__ for cls in foreign))
             raise InputTypeError(
@@ -266,6 +225,7 @@ def kernel(function: F) -> F:
                 "and other functions decorated with @fenchel.compiled."
             ) from None
 
+    call.dispatcher = dispatcher  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]
 
 
@@ -309,8 +269,8 @@ def _is_own_throughout(cls: type) -> bool:
 
 
 @functools.cache
-def _is_own(cls: type) -> bool:
-    return cls.__module__.partition(".")[0] in (PACKAGE, "builtins")
+def _is_own(definition: Any) -> bool:
+    return definition.__module__.partition(".")[0] in (PACKAGE, "builtins")
 
 
 def _main_reason(error: Exception) -> str:

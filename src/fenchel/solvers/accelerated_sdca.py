@@ -36,7 +36,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fenchel.core.compiled import compiled, kernel, reassociated
+from fenchel.core.compiled import kernel, reassociated
 from fenchel.core.errors import InputError
 from fenchel.core.numeric import TINY
 from fenchel.linalg.weights import read_weights, weights_of
@@ -144,7 +144,7 @@ def practical(
         yield inner.iterate(w)
 
 
-@compiled
+@kernel
 @reassociated
 def change_of_direction(w, y, w_old):
     """‖w − y‖², and <y − w, w − w_old>, which is positive where momentum points away from the minimum"""
