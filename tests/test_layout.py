@@ -67,21 +67,26 @@ PUBLIC = (
 
 
 def modules(root: Path) -> dict[str, Path]:
-    """The file of every module of the package at ``root``, by dotted name."""
+    """The file of every module of the package at ``root``, by dotted name; of a package that imports lazily, its list of names."""
     found = {}
     for path in sorted(root.rglob("*.py")):
         parts = ("fenchel", *path.relative_to(root).with_suffix("").parts)
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+        stub = path.with_suffix(".pyi")
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = stub if stub.exists() else path
     return found
 
 
-def imported(tree: ast.AST, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
-    """The modules of the package that a tree imports, by statement or by ``import_module``, with the line."""
+def imported(tree: ast.AST, known: dict[str, Path], package: str) -> Iterator[tuple[str, int]]:
+    """The modules of the package that a tree imports, by statement or by ``import_module``, with the line.
+
+    Relative imports are from ``package``.
+    """
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "fenchel":
-            for alias in node.names:
-                full = f"{node.module}.{alias.name}"
-                yield full if full in known else node.module, node.lineno
+        if isinstance(node, ast.ImportFrom):
+            origin = ".".join(filter(None, (package if node.level else "", node.module)))
+            for alias in node.names if origin.partition(".")[0] == "fenchel" else ():
+                full = f"{origin}.{alias.name}"
+                yield full if full in known else origin, node.lineno
         elif isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names if alias.name.partition(".")[0] == "fenchel")
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
@@ -105,7 +110,7 @@ def violations(root: Path) -> list[str]:
     known = modules(root)
     wrong, edges = [], defaultdict(set)
     for name, path in known.items():
-        for target, line in imported(without_type_checking(ast.parse(path.read_text())), known):
+        for target, line in imported(without_type_checking(ast.parse(path.read_text())), known, name):
             here, there = unit(name), unit(target)
             edges[name].add(target)
             if here != there and LAYERS.index(there) >= LAYERS.index(here):
@@ -159,7 +164,7 @@ def test_imports_from_later_layers_are_detected(tmp_path, file, text, complaint)
 def test_no_two_modules_share_a_name():
     by_name = defaultdict(list)
     for name, path in modules(ROOT).items():
-        if path.name != "__init__.py" or name.count(".") == 1:
+        if path.stem != "__init__" or name.count(".") == 1:
             by_name[name.rpartition(".")[2]].append(name)
     assert {name: where for name, where in by_name.items() if len(where) > 1 and name not in SAME_IDEA} == {}
 
@@ -204,8 +209,17 @@ def test_names_shared_with_scikit_learn_are_estimators():
             assert hasattr(getattr(fenchel, name), "fit"), name
 
 
-def test_importing_fenchel_imports_no_table_library():
-    code = "import sys, fenchel; print([name for name in ('pyarrow', 'pooch', 'requests', 'polars', 'pandas') if name in sys.modules])"
+@pytest.mark.parametrize(
+    ("statement", "unused"),
+    [
+        ("import fenchel", ("numpy", "scipy", "sklearn", "numba", "rich", "typer", "pyarrow", "pooch")),
+        ("from fenchel.estimators import LogisticRegression", ("numba", "typer", "pooch", "fenchel.verification.certificates")),
+        ("from fenchel import Problem, minimize, L2, Logistic", ("numba", "sklearn", "scipy.optimize", "pyarrow", "pandas", "matplotlib")),
+        ("import fenchel.cli", ("numpy", "scipy", "sklearn", "numba", "pyarrow")),
+    ],
+)
+def test_imports_are_as_late_as_possible(statement, unused):
+    code = f"import sys\n{statement}\nprint([name for name in {unused} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -6,8 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fenchel.losses import Hinge, Logistic, MulticlassHinge, SmoothHinge, SmoothMulticlassHinge, Softmax, losses
 from fenchel.losses.smoothed import Smoothed, SmoothedVector, smoothed

@@ -6,8 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fenchel.linalg.weights import read_weights, weights_of
 from fenchel.regularizers import L1, L1L2, L2, Box, Entropy, SquaredLp, regularizers

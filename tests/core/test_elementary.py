@@ -5,8 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fenchel.core.compiled import kernel
 from fenchel.core.elementary import exponential, log_one_plus, logarithm

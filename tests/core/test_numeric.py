@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fenchel.core.numeric import clip, log1pexp, log_sum_exp, project_to_simplex, sigmoid, soft_threshold, xlogx
 

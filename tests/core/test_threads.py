@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fenchel as fl
+from fenchel import driver
 from fenchel.core import threads
 from fenchel.core.threads import in_parallel, one_thread, run_tasks
 from fenchel.linalg import design
@@ -160,7 +161,7 @@ def test_only_large_problems_are_solved_in_parallel(entries, monkeypatch):
     seen = set()
     loss = fl.SquaredHinge()
     with monkeypatch.context() as patch:
-        solve = fl.estimators.linear_estimator.solve
-        patch.setattr(fl.estimators.linear_estimator, "solve", lambda *a, **k: (seen.add(threading.get_ident()), solve(*a, **k))[1])
+        solve = driver.solve
+        patch.setattr(driver, "solve", lambda *a, **k: (seen.add(threading.get_ident()), solve(*a, **k))[1])
         fl.LinearClassifier(loss, multiclass="one-vs-rest", n_jobs=3).fit(X, Y)
     assert (seen == {threading.get_ident()}) == (entries > X.size)

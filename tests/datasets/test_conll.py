@@ -7,8 +7,7 @@ import io
 import lzma
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from fenchel.datasets import read_conll, write_conll
 

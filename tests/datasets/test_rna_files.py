@@ -11,8 +11,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fenchel.datasets import RnaRecord, make_rna, read_bpseq, read_dbn, read_rna, write_dbn
 from fenchel.datasets.decompression import LIMITS, Limit

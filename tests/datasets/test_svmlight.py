@@ -17,8 +17,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from fenchel.datasets import read_svmlight, text_files, write_svmlight

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import fenchel as fl
 from fenchel.driver import merged_columns as module
-from fenchel.driver.merged_columns import merged_columns
+from fenchel.driver.merged_columns import with_merged_columns
 from tests.data import labels_for
 
 
@@ -42,7 +42,7 @@ LOSSES = [fl.Logistic(), fl.Hinge(), fl.SquaredHinge(), fl.Squared(), fl.Softmax
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_the_minimum_and_its_weights_are_those_of_the_problem(loss, intercept, index):
     whole = problem(loss, rows(index=index), intercept=intercept)
-    merged = merged_columns(whole)
+    merged = with_merged_columns(whole)
     assert merged.problem.n < 0.7 * whole.n
     found, plain = merged.solve(whole, start=None, tol=1e-8), fl.minimize(whole, tol=1e-8)
     assert found.converged
@@ -56,7 +56,7 @@ def test_the_minimum_and_its_weights_are_those_of_the_problem(loss, intercept, i
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
 def test_predictions_norms_and_dual_points_are_the_same(loss):
     whole = problem(loss, intercept="free")
-    merged = merged_columns(whole)
+    merged = with_merged_columns(whole)
     rng = np.random.default_rng(0)
     w = rng.standard_normal(merged.problem.shape)
     full = merged.weights(w)
@@ -72,7 +72,7 @@ def test_predictions_norms_and_dual_points_are_the_same(loss):
 
 def test_allowances_for_rounding_count_the_columns_that_were_merged():
     whole = problem(fl.Logistic())
-    merged = merged_columns(whole).problem
+    merged = with_merged_columns(whole).problem
     assert merged.design.longest_row >= whole.design.longest_row
     bare = merged._changed()
     bare.design = fl.Problem(merged.design.storage, whole.y, whole.loss, fl.L2(0.01)).design
@@ -87,7 +87,7 @@ def test_allowances_for_rounding_count_the_columns_that_were_merged():
 def test_extreme_entries_neither_overflow_nor_vanish(scale):
     X = rows()
     X.data *= scale
-    merged = merged_columns(fl.Problem(X, np.ones(60), fl.Absolute(), fl.L2(1.0), check_finite=False))
+    merged = with_merged_columns(fl.Problem(X, np.ones(60), fl.Absolute(), fl.L2(1.0), check_finite=False))
     norms = np.sort(merged.problem.design.row_norms())
     np.testing.assert_allclose(norms, np.sort(fl.Problem(X, np.ones(60), fl.Absolute(), fl.L2(1.0)).design.row_norms()), rtol=1e-12)
 
@@ -96,20 +96,20 @@ def test_zeros_that_are_stored_have_weight_zero():
     X = rows()
     X.data[::3] = 0.0
     whole = problem(fl.Logistic(), X)
-    found = merged_columns(whole).solve(whole, start=None, tol=1e-8)
+    found = with_merged_columns(whole).solve(whole, start=None, tol=1e-8)
     np.testing.assert_allclose(found.coef, fl.minimize(whole, tol=1e-8).coef, atol=1e-3)
 
 
 def test_other_penalties_storages_and_matrices_without_such_columns_are_left_alone(monkeypatch):
     X = rows()
     y = np.ones(60)
-    assert merged_columns(fl.Problem(X, y, fl.Squared(), fl.L2(0.1))) is not None
+    assert with_merged_columns(fl.Problem(X, y, fl.Squared(), fl.L2(0.1))) is not None
     for other in (X.tocsc(), X.toarray(), X.astype(np.float32), sp.csr_array(X.toarray()[:, np.asarray((X != 0).sum(axis=0)).ravel() > 1])):
-        assert merged_columns(fl.Problem(other, y, fl.Squared(), fl.L2(0.1))) is None
-    assert merged_columns(fl.Problem(X, y, fl.Squared(), fl.L1(0.1))) is None
-    assert merged_columns(fl.Problem(X, y, fl.Squared(), fl.L1L2(l1=0.1, l2=0.1))) is None
+        assert with_merged_columns(fl.Problem(other, y, fl.Squared(), fl.L2(0.1))) is None
+    assert with_merged_columns(fl.Problem(X, y, fl.Squared(), fl.L1(0.1))) is None
+    assert with_merged_columns(fl.Problem(X, y, fl.Squared(), fl.L1L2(l1=0.1, l2=0.1))) is None
     monkeypatch.setattr(module, "FEWEST_ENTRIES", 10**9)
-    assert merged_columns(fl.Problem(X, y, fl.Squared(), fl.L2(0.1))) is None
+    assert with_merged_columns(fl.Problem(X, y, fl.Squared(), fl.L2(0.1))) is None
 
 
 @pytest.mark.parametrize("estimator", ["LogisticRegression", "LinearSVC", "SGDClassifier", "LinearClassifier"])

@@ -5,8 +5,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fenchel.core.compiled import kernel
 from fenchel.linalg import design as design_module

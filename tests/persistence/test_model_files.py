@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors import safe_open
 from safetensors.numpy import save_file
@@ -21,8 +20,7 @@ from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.svm import LinearSVC
 
 import fenchel as fl
-from fenchel.persistence import model_files as models
-from fenchel.persistence import model_kinds
+from fenchel.persistence import model_files as models, model_kinds
 from fenchel.persistence.model_kinds import JSON_CLASSES, MODELS
 
 

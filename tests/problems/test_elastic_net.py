@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import fenchel as fl
 from fenchel.problems.elastic_net import largest_entry_around, sum_conjugate, sum_conjugate_around, sum_penalty

@@ -1,8 +1,7 @@
 """The intercept that minimises the mean loss of given predictions"""
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import brentq
 
 import fenchel as fl

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import fenchel as fl
 from fenchel.problems.intercepts import balanced_classes

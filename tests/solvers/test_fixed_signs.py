@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import fenchel.solvers._coordinate.dense_model as dense_model
 from fenchel.solvers._coordinate import fixed_signs

@@ -7,8 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import fenchel as fl
-from fenchel.solvers._coordinate import column_path, dense_model
-from fenchel.solvers._coordinate import gram_path as module
+from fenchel.solvers._coordinate import column_path, dense_model, gram_path as module
 from fenchel.solvers._coordinate.gram_path import gram_path, has_gram_path
 from tests.data import data
 

@@ -6,8 +6,7 @@ import scipy.sparse as sp
 
 import fenchel as fl
 from fenchel import paths
-from fenchel.solvers._coordinate import growing_model
-from fenchel.solvers._coordinate import strengths_at_once as module
+from fenchel.solvers._coordinate import growing_model, strengths_at_once as module
 from fenchel.solvers._coordinate.growing_model import GrowingModel
 
 CONVERT = {

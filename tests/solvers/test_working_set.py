@@ -9,8 +9,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import fenchel as fl
 from fenchel.core.threads import one_thread
@@ -24,8 +23,7 @@ from fenchel.solvers._coordinate.quadratic_model import QuadraticModel, Residual
 from fenchel.solvers._coordinate.support_minimum import buffers
 from tests.data import labels_for, redundant_columns
 from tests.own_losses import OwnSquared
-from tests.references import penalty as reference_penalty
-from tests.references import scalar_loss
+from tests.references import penalty as reference_penalty, scalar_loss
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

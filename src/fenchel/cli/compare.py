@@ -8,9 +8,8 @@ import math
 import sys
 import warnings
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.table import Table
 
@@ -18,6 +17,9 @@ from fenchel.cli import options as opt
 from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED
 from fenchel.cli.screen import err, out, print_json, print_message, table
 from fenchel.core.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 WARM_UP_ROWS = 300  # rows of the untimed run that compiles a solver's kernels
 KEYS = ("passes", "seconds", "objective", "dual_objective", "gap")
@@ -134,6 +136,8 @@ def _uninterrupted(problem: Any, name: str, **options: Any) -> Any:
 
 def _warm_up_rows(problem: Any) -> np.ndarray:
     """The first rows, and at least one row of each class."""
+    import numpy as np
+
     first = np.unique(problem.y, return_index=True)[1][:WARM_UP_ROWS] if problem.labels != "real" else np.zeros(0, dtype=np.int64)
     return np.unique(np.concatenate([first, np.arange(min(WARM_UP_ROWS, problem.m))]))
 

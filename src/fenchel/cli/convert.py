@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from fenchel.cli import options as opt
@@ -35,6 +34,8 @@ def command(
 
     Example: fenchel convert train.svm train.npz
     """
+    import numpy as np
+
     from fenchel.cli.inputs import TableOptions, read_rows
     from fenchel.core.atomic_files import checked_place
     from fenchel.core.messages import counted

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from fenchel.cli import options as opt
 from fenchel.cli.screen import out, print_json, print_message, table
 from fenchel.core.errors import Argument, InputError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 KINDS = ("gaussians", "ranking", "rna", "sequences", "text", "wide")
 NO_FEATURES = ("rna",)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import scipy.sparse as sp
 import typer
 from rich.markup import escape
 
 from fenchel.cli import options as opt
 from fenchel.cli.exits import sentence
 from fenchel.cli.screen import label, listed, out, passes, print_facts, print_json, table
+
+if TYPE_CHECKING:
+    import numpy as np
 
 LARGEST = 10  # number of weights that are listed by name
 MOST_CLASSES = 20
@@ -106,6 +107,9 @@ def _columns_table(columns: list[dict[str, Any]]) -> Any:
 
 def data_facts(source: str, columns: Any) -> dict[str, Any]:
     """Facts about rows and labels."""
+    import numpy as np
+    import scipy.sparse as sp
+
     from fenchel.cli.inputs import guessed_task, read_rows
 
     data = read_rows(source, columns)
@@ -146,6 +150,8 @@ def _index_base(source: str, format: str | None) -> int | None:
 
 
 def _labels(y: np.ndarray | None) -> dict[str, Any] | None:
+    import numpy as np
+
     from fenchel.cli.inputs import guessed_task
 
     if y is None:
@@ -211,7 +217,7 @@ def model_facts(file: Path) -> dict[str, Any]:
         "version": contents(file)[0].get("fenchel"),
         "classes": linear_models.classes_of(model),
         "features": weights.shape[1],
-        "nonzeros": int(np.count_nonzero(weights)),
+        "nonzeros": int((weights != 0.0).sum()),
         "weights": weights.size,
         "certificate": training.certificate(model) if hasattr(model, "history_") and hasattr(model, "gap_") else None,
         "largest": largest_weights(model, weights),
@@ -220,6 +226,8 @@ def model_facts(file: Path) -> dict[str, Any]:
 
 def largest_weights(model: Any, weights: np.ndarray) -> list[dict[str, Any]]:
     """The weights of largest magnitude, with the names of their columns; columns without names are numbered from 1."""
+    import numpy as np
+
     from fenchel.cli.linear_models import classes_of, names_of
 
     names, classes = names_of(model), classes_of(model)

@@ -45,8 +45,7 @@ def command(
 
     Example: fenchel path train.csv --strengths 10 --cv 3 --model best.fenchel
     """
-    from fenchel import path as solve_path
-    from fenchel import plots
+    from fenchel import path as solve_path, plots
     from fenchel.cli import formulation, inputs
     from fenchel.core.atomic_files import checked_place
 

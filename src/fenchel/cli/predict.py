@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from fenchel.cli import options as opt
 from fenchel.cli.screen import label, print_json
 from fenchel.core.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 ENDINGS = (".csv", ".tsv", ".npz", ".txt")
 
@@ -111,6 +113,8 @@ def _write_text(output: Path, found: dict[str, Any]) -> None:
 
 
 def _write_npz(output: Path, found: dict[str, Any]) -> None:
+    import numpy as np
+
     from fenchel.core.atomic_files import replacing
 
     arrays = {name: values.astype(np.str_) if values.dtype == object else values for name, values in found.items()}

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Column, Table
@@ -47,16 +46,17 @@ def print_json(value: Any) -> None:
 def json_value(value: Any) -> Any:
     """The value converted to JSON types: non-finite numbers become null, whole labels integers.
 
+    >>> import numpy as np
     >>> json_value({"gap": np.float64("inf"), "classes": np.array([-1.0, 1.0]), "model": Path("m.fenchel")})
     {'gap': None, 'classes': [-1, 1], 'model': 'm.fenchel'}
     """
     if isinstance(value, Mapping):
         return {str(key): json_value(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
+    if getattr(value, "ndim", 0) > 0:
         return [label(item) for item in value.tolist()] if value.ndim == 1 else [json_value(item) for item in value]
     if isinstance(value, (list, tuple)):
         return [json_value(item) for item in value]
-    if isinstance(value, np.generic):
+    if hasattr(value, "ndim"):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None
@@ -66,10 +66,11 @@ def json_value(value: Any) -> Any:
 def label(value: Any) -> Any:
     """A label as it was written: 1 rather than 1.0.
 
+    >>> import numpy as np
     >>> label(1.0), label(np.str_("red")), label(0.5)
     (1, 'red', 0.5)
     """
-    value = value.item() if isinstance(value, np.generic) else value
+    value = value.item() if hasattr(value, "ndim") else value
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value

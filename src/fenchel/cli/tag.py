@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fenchel.cli import options as opt
-from fenchel.cli import training
+from fenchel.cli import options as opt, training
 from fenchel.cli.screen import print_json
 from fenchel.cli.structured_models import load_model_of_kind, print_scores, resolve_path, train, write_text
 from fenchel.core.errors import InputError

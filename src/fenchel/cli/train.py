@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from fenchel.cli import options as opt
-from fenchel.cli import training
+from fenchel.cli import options as opt, training
 from fenchel.cli.exits import interrupts_keep_the_model
 from fenchel.cli.screen import listed, shown_path
 
@@ -101,7 +99,7 @@ def _facts(model: Any, rows: Any, outcome: Any) -> dict[str, Any]:
         "classes": linear_models.classes_of(model),
         **linear_models.described(model),
         **training.outcome_facts(model, outcome),
-        "nonzeros": int(np.count_nonzero(weights)),
+        "nonzeros": int((weights != 0.0).sum()),
         "weights": weights.size,
     }
 

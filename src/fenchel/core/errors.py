@@ -12,8 +12,6 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, NamedTuple
 
-import numpy as np
-
 
 class NoValue(Enum):
     """The placeholder for the value of an argument that a message mentions by name only."""
@@ -37,7 +35,7 @@ class Argument(NamedTuple):
         return self.value is not NoValue.VALUE and self.value is not ...
 
     def __str__(self) -> str:
-        value = self.value.item() if isinstance(self.value, np.generic) else self.value
+        value = self.value.item() if getattr(self.value, "ndim", None) == 0 else self.value
         return f"{self.name}={value!r}" if self.has_value else f"{self.name}=" if value is ... else self.name
 
 

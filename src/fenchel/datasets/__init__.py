@@ -24,48 +24,6 @@ Generators return data with known solutions:
 
 from __future__ import annotations
 
-from fenchel.datasets.conll import read_conll, write_conll
-from fenchel.datasets.data import Data
-from fenchel.datasets.formats import read, write
-from fenchel.datasets.generators import make_gaussians, make_text, make_wide, with_noise_features
-from fenchel.datasets.rna_files import RnaRecord, read_bpseq, read_dbn, read_rna, write_dbn
-from fenchel.datasets.store.fetch import ChecksumError
-from fenchel.datasets.store.lookup import Listing, available, load, path
-from fenchel.datasets.structured_generators import make_ranking, make_rna, make_sequences
-from fenchel.datasets.svmlight.reader import read_svmlight
-from fenchel.datasets.svmlight.writer import write_svmlight
-from fenchel.datasets.tables.column import Column
-from fenchel.datasets.tables.encoding import Encoding
+import lazy_loader
 
-__all__ = [
-    "ChecksumError",
-    "Column",
-    "Data",
-    "Encoding",
-    "Listing",
-    "RnaRecord",
-    "available",
-    "load",
-    "make_gaussians",
-    "make_ranking",
-    "make_rna",
-    "make_sequences",
-    "make_text",
-    "make_wide",
-    "path",
-    "read",
-    "read_bpseq",
-    "read_conll",
-    "read_dbn",
-    "read_rna",
-    "read_svmlight",
-    "with_noise_features",
-    "write",
-    "write_conll",
-    "write_dbn",
-    "write_svmlight",
-]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from fenchel.driver.minimization import minimize, solve, uninterrupted
-from fenchel.driver.run import Evaluation
+import lazy_loader
 
-__all__ = ["Evaluation", "minimize", "solve", "uninterrupted"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -63,7 +63,7 @@ class MergedColumns(NamedTuple):
         return replace(found, w=w, coef=coef, intercept=intercept, iterate=Iterate(w), regularizer=part.regularizer)
 
 
-def merged_columns(problem: Problem) -> MergedColumns | None:
+def with_merged_columns(problem: Problem) -> MergedColumns | None:
     """The problem with merged columns; None if X is dense or stored by columns or the penalty is another, or if little would be gained."""
     X = problem.design.storage
     if not (sp.issparse(X) and X.format == "csr" and X.dtype == np.float64 and X.nnz >= FEWEST_ENTRIES and is_ridge(problem.penalised)):

@@ -13,11 +13,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from fenchel import driver
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.threads import available_threads
 from fenchel.core.validation import is_number
-from fenchel.driver import solve
-from fenchel.driver.advice import warn_not_certified
 from fenchel.problems.result import History, Result
 
 LARGEST_SEED = 2**31 - 1
@@ -70,7 +69,7 @@ class Certified(BaseEstimator):
             return
         name = "max_iter" if hasattr(self, "max_iter") else "max_passes"
         limit = Argument(name, getattr(self, name))
-        warn_not_certified((type(self).__name__,), problem, worst, limit, getattr(self, "feature_names_in_", None))
+        driver.warn_not_certified((type(self).__name__,), problem, worst, limit, getattr(self, "feature_names_in_", None))
 
 
 class OneProblem(Certified):
@@ -101,7 +100,7 @@ class OneProblem(Certified):
     def _solve(self, problem: Any) -> Result:
         """Minimise, store the result, and warn if the gap exceeds the tolerance; an interrupt keeps the weights reached so far."""
         limits = {"tol": self.tol, "max_passes": self.max_passes, "time_limit": self.time_limit}
-        result = solve(problem, self.solver, seed=self._seed(), threads=self._threads(), progress=bool(self.verbose), **limits)
+        result = driver.solve(problem, self.solver, seed=self._seed(), threads=self._threads(), progress=bool(self.verbose), **limits)
         self.coef_ = result.w
         self._keep_certificate([result], self.tol)
         if result.status == "interrupted":

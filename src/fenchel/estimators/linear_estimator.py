@@ -16,18 +16,15 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.callback import CallbackSupportMixin
-from sklearn.callback import with_callbacks as untyped_with_callbacks
+from sklearn.callback import CallbackSupportMixin, with_callbacks as untyped_with_callbacks
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from fenchel import driver, verification
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import InputError
 from fenchel.core.threads import Stop, available_threads, one_thread, run_tasks
 from fenchel.datasets import Encoding
-from fenchel.driver import Evaluation, solve
-from fenchel.driver.choice import choose
-from fenchel.driver.merged_columns import merged_columns
 from fenchel.estimators.certified import Certified
 from fenchel.estimators.checked_input import checked_rows
 from fenchel.estimators.repeated_rows import dense_if_cheaper, distinct_rows, rows_with_weight
@@ -36,8 +33,6 @@ from fenchel.problems.problem import FREE, Problem
 from fenchel.problems.result import Iterate, Result
 from fenchel.regularizers import L2, Box
 from fenchel.solvers import solvers
-from fenchel.verification import Verification
-from fenchel.verification.certificates import verify_point
 
 F = TypeVar("F", bound=Callable[..., Any])
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None  #: scikit-learn's ``class_weight``
@@ -137,8 +132,8 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(**info)
 
-        def watch(part: Problem) -> Callable[[Evaluation], bool]:
-            def report(evaluation: Evaluation) -> bool:
+        def watch(part: Problem) -> Callable[[driver.Evaluation], bool]:
+            def report(evaluation: driver.Evaluation) -> bool:
                 now = [(result.coef, result.intercept) for result in found] + [part.split(evaluation.w)]
                 now += [(np.zeros_like(now[0][0]), 0.0)] * (len(targets) - len(now))
                 metadata = {**info["metadata"], "evaluation": evaluation, "target": self._limits()["tol"] * part.scale}
@@ -159,7 +154,9 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         raise NotImplementedError
 
     @one_thread
-    def verify(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, exact: bool = False) -> Verification:
+    def verify(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, exact: bool = False
+    ) -> verification.Verification:
         """Check the certificate of the fitted weights on the rows they were fitted to, as :func:`fenchel.verify` does.
 
         Dual points are found by solving again, and what they prove is computed without any code of the solvers. ``claimed`` is ``gap_``.
@@ -183,11 +180,11 @@ class LinearEstimator(CallbackSupportMixin, Certified):
             part = self._part(problem, targets, form, k)
             if part.intercept:
                 w = np.concatenate([w[:-1], w[-1:] / part.intercept])
-            again = solve(part, start=w, tol=wanted / part.scale if math.isfinite(wanted) and part.scale > 0.0 else 1e-3)
+            again = driver.solve(part, start=w, tol=wanted / part.scale if math.isfinite(wanted) and part.scale > 0.0 else 1e-3)
             found = [] if again.alpha is None else [again.alpha]
-            checked = verify_point(part, w, [*found, part.dual_point(w)], math.inf, exact=exact)
+            checked = verification.verify_point(part, w, [*found, part.dual_point(w)], math.inf, exact=exact)
             objective, bound = objective + checked.objective, bound + checked.dual_objective
-        return Verification(form.factor * objective, form.factor * bound, float(self.gap_), checked.arithmetic)
+        return verification.Verification(form.factor * objective, form.factor * bound, float(self.gap_), checked.arithmetic)
 
     def _posed(self, X: Any, codes: np.ndarray, weight: np.ndarray, form: Formulation) -> tuple[Problem, list[np.ndarray]]:
         """The problem of the first target and the labels of every target; equal rows are merged if the solver depends on their order."""
@@ -195,7 +192,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         targets = self._targets(codes)
         problem = self._problem(X, targets[0], form, weight)
         name = self._limits_for(problem)["solver"]
-        chosen = solvers().get(choose(problem)[0] if name == "auto" else name)
+        chosen = solvers().get(driver.choose(problem)[0] if name == "auto" else name)
         if chosen is None or not chosen.by_rows:
             return problem, targets
         rows, codes, weights = distinct_rows(X, codes, weight)
@@ -248,7 +245,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
         seed = self._seed()
         if len(targets) > 1:
             problem.design.largest  # noqa: B018  # computed once for the proofs of all targets
-        merged = merged_columns(problem) if watch is None and self._watched(problem, 0) is None else None
+        merged = driver.with_merged_columns(problem) if watch is None and self._watched(problem, 0) is None else None
 
         def one(k: int, threads: int) -> Result:
             part = self._part(problem, targets, form, k)
@@ -260,7 +257,7 @@ class LinearEstimator(CallbackSupportMixin, Certified):
                 options["watched"] = self._watched(part, k)
             options["start"] = starts[k] if starts[k] is not None and starts[k].shape == part.shape else None
             options["progress"] = bool(getattr(self, "verbose", 0))
-            result = solve(part, **options) if merged is None else merged.solve(part, **options)
+            result = driver.solve(part, **options) if merged is None else merged.solve(part, **options)
             if result.status == "interrupted":
                 stop.set()  # the remaining problems stop at their first evaluation: the model needs weights for all of them
             result.iterate = Iterate(result.w)  # what a run would continue from is as large as the weights, for every class

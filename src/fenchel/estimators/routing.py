@@ -9,9 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.metrics import get_scorer
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metadata_routing import _raise_for_params as refuse_unrouted
-from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params as refuse_unrouted,
+    _routing_enabled as routing_enabled,
+    process_routing,
+)
 
 
 class Routing:

@@ -44,7 +44,7 @@ def models() -> dict[str, Any]:
     """The classes that model files may name."""
     from fenchel import estimators  # here, because scikit-learn is slow to import
 
-    return {**{name: getattr(estimators, name) for name in estimators.__all__}, **MODELS}
+    return {**{name: getattr(estimators, name) for name in dir(estimators)}, **MODELS}
 
 
 def parts() -> dict[str, Any]:

@@ -7,14 +7,6 @@ and paths can have a ``plot`` method. To add a figure, add a file here and a lin
 
 from __future__ import annotations
 
-from fenchel.plots.canvas import check_file, panels, save
-from fenchel.plots.inverse_time_figure import inverse_time
-from fenchel.plots.path_figure import path
-from fenchel.plots.rna_figure import arcs
-from fenchel.plots.run_figures import compare, history
+import lazy_loader
 
-__all__ = ["arcs", "check_file", "compare", "history", "inverse_time", "panels", "path", "save"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.plots import run_figures
+from fenchel import plots
 from fenchel.problems.objective import gap_between
 
 STATUS = {
@@ -167,7 +167,7 @@ class Result:
 
     def plot(self, *, x: str = "passes", axes: Any = None) -> Any:
         """Draw the gap and the objective against passes, ``"seconds"`` or ``"accesses"``; the axes (matplotlib must be installed)."""
-        return run_figures.history(self, x=x, axes=axes)
+        return plots.history(self, x=x, axes=axes)
 
     def __repr__(self) -> str:
         return (

@@ -28,8 +28,7 @@ from fenchel.problems.result import Iterate
 from fenchel.problems.scaling import FAR
 from fenchel.problems.sums import in_ranges
 from fenchel.solvers._second_order.class_equations import ClassEquations
-from fenchel.solvers._second_order.continuation import SHORT as STEP_IS_SHORT
-from fenchel.solvers._second_order.continuation import strongest, weakened
+from fenchel.solvers._second_order.continuation import SHORT as STEP_IS_SHORT, strongest, weakened
 from fenchel.solvers._second_order.curvatures import model_dual_points, model_dual_vectors, row_curvatures
 from fenchel.solvers._second_order.few_rows import has_few_rows, in_terms_of_rows
 from fenchel.solvers._second_order.newton_equations import newton_equations

@@ -9,31 +9,6 @@ True
 
 from __future__ import annotations
 
-from fenchel.structured.chain import Chain, chunk_scores, sentences, token_accuracy, token_features
-from fenchel.structured.multiclass import Multiclass
-from fenchel.structured.problem import Problem
-from fenchel.structured.ranking import Ranking, grouped, letor_scores, ndcg, normalized, pairwise
-from fenchel.structured.rna import RnaFold
-from fenchel.structured.structured_model import StructuredModel
+import lazy_loader
 
-__all__ = [
-    "Chain",
-    "Multiclass",
-    "Problem",
-    "Ranking",
-    "RnaFold",
-    "StructuredModel",
-    "chunk_scores",
-    "grouped",
-    "letor_scores",
-    "ndcg",
-    "normalized",
-    "pairwise",
-    "sentences",
-    "token_accuracy",
-    "token_features",
-]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

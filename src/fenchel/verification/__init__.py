@@ -7,10 +7,6 @@ certificates    P(w) rounded up and D(α) rounded down, and what they prove
 
 from __future__ import annotations
 
-from fenchel.verification.certificates import Verification, verify
+import lazy_loader
 
-__all__ = ["Verification", "verify"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from fenchel.structured import chunk_scores, token_features
 from fenchel.structured.chain.features import CHUNKING

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.metrics import average_precision_score, ndcg_score
 
 from fenchel.structured.ranking import letor_scores, ndcg

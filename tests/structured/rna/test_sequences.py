@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fenchel.datasets.rna_notation import dot_bracket, partners_of
 from fenchel.structured.rna.sequences import encoded, foldable

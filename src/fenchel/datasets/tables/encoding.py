@@ -18,8 +18,7 @@ from fenchel.core.errors import Argument, InputError, InputWarning, users_line
 from fenchel.core.messages import counted, shortened
 from fenchel.core.validation import checked_choice
 from fenchel.datasets.data import Data
-from fenchel.datasets.tables import arrow_columns as arrow
-from fenchel.datasets.tables import encoding_json
+from fenchel.datasets.tables import arrow_columns as arrow, encoding_json
 from fenchel.datasets.tables.column import Column
 
 TARGETS = ("target", "label", "class", "y")

@@ -15,8 +15,7 @@ import numpy as np
 from fenchel.core.compiled import compiled, inside, kernel, reassociated
 from fenchel.losses.outputs import outputs_of
 from fenchel.problems.problem import Problem
-from fenchel.solvers._second_order.continuation import SHORT as STEP_IS_SHORT
-from fenchel.solvers._second_order.continuation import stronger, weakened
+from fenchel.solvers._second_order.continuation import SHORT as STEP_IS_SHORT, stronger, weakened
 from fenchel.solvers._second_order.normal_equations import NormalEquations, has_normal_equations
 from fenchel.solvers._second_order.step_length import length_along
 

@@ -1,0 +1,1 @@
+from .certificates import Verification as Verification, verify as verify, verify_point as verify_point
