@@ -10,8 +10,9 @@ import numpy as np
 from common import best, show
 
 import fenchel as fl
-from fenchel.core.compiled import OPTIONS
+from fenchel.core.compiled import numba_side
 from fenchel.core.elementary import exponential, logarithm
+from fenchel.core.jit_options import OPTIONS
 from fenchel.core.numeric import log1pexp, sigmoid
 from fenchel.problems.sums import negative_derivatives, sum_conjugates, sum_losses
 
@@ -46,6 +47,7 @@ def nanoseconds(action) -> float:
 
 
 def main() -> None:
+    numba_side().prepare_to_compile()
     rng = np.random.default_rng(0)
     x, out = np.abs(rng.standard_normal(ROWS)) * 3.0, np.empty(ROWS)
     rows = []

@@ -354,7 +354,7 @@ def test_an_interrupted_fit_keeps_the_weights_so_far(monkeypatch):
         result.status = "interrupted"
         return result
 
-    monkeypatch.setattr("fenchel.estimators.linear_estimator.solve", interrupted)
+    monkeypatch.setattr("fenchel.driver.solve", interrupted)
     model = fl.LinearClassifier("hinge")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

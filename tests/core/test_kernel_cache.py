@@ -13,7 +13,8 @@ import pytest
 
 from fenchel.core import kernel_cache
 from fenchel.core.compiled import JIT
-from fenchel.core.kernel_cache import CHECKSUM_BYTES, KernelFiles
+from fenchel.core.kernel_cache import KernelFiles
+from fenchel.core.stored_code import CHECKSUM_BYTES
 
 posix = pytest.mark.skipif(os.name != "posix", reason="owners and permissions of POSIX systems")
 KEY, DATA = ("signature", 1), {"code": b"machine code" * 50}

@@ -22,7 +22,7 @@ import inspect
 import logging
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType, ModuleType
 from typing import Annotated, Any, TypeVar, get_type_hints
 
@@ -200,6 +200,7 @@ def kernel(function: F) -> F:
     if not JIT:
         return function
     dispatchers: dict[tuple[type, ...], Any] = {}  # one for each set of user-defined classes
+    _kernels.append((function, dispatchers))
 
     def dispatcher(foreign: tuple[type, ...]) -> Any:
         side = numba_side()
@@ -227,6 +228,16 @@ def kernel(function: F) -> F:
 
     call.dispatcher = dispatcher  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]
+
+
+def kernels_in_use() -> Iterator[tuple[Any, list[Any]]]:
+    """The kernels that this process has called, each with the types of the arguments of its calls; without user-defined classes."""
+    for function, dispatchers in _kernels:
+        if () in dispatchers:
+            yield function, list(dispatchers[()].overloads)
+
+
+_kernels: list[tuple[Any, dict[tuple[type, ...], Any]]] = []
 
 
 def inside(loop: F) -> F:

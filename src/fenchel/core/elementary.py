@@ -39,11 +39,11 @@ def exponential(x):
     """
     z = min(max(x, LOWEST), HIGHEST)
     shifted = np.float64(z * INVERSE + ROUND)
-    n = shifted - ROUND
+    n = float(shifted - ROUND)  # in Python too a float, whose overflow gives no warning
     r = (z - n * EXP_HIGH) - n * EXP_LOW
     bits = shifted.view(np.int64) - ROUND_BITS
     half = bits >> 1  # 2ⁿ in two factors, because it may be subnormal
-    first, second = np.int64((half + 1023) << 52).view(np.float64), np.int64((bits - half + 1023) << 52).view(np.float64)
+    first, second = float(np.int64((half + 1023) << 52).view(np.float64)), float(np.int64((bits - half + 1023) << 52).view(np.float64))
     r2 = r * r
     r4 = r2 * r2
     low = (1.0 / 2.0 + r * (1.0 / 6.0)) + r2 * (1.0 / 24.0 + r * (1.0 / 120.0))
@@ -58,8 +58,8 @@ def exponential(x):
 def logarithm_near(x, rest):
     """log(x + rest) for a positive, finite and normal x, and a rest within its rounding error."""
     bits = np.float64(x).view(np.int64)
-    k = (bits - ROOT_BITS) >> 52
-    f = np.int64(bits - (k << 52)).view(np.float64) - 1.0
+    k = int(bits - ROOT_BITS) >> 52
+    f = float(np.int64(bits - (k << 52)).view(np.float64)) - 1.0
     s = f / (2.0 + f)
     z = s * s
     w = z * z

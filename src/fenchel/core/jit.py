@@ -20,7 +20,7 @@ from numba.core.errors import NumbaError as NumbaError
 from numba.extending import NativeValue, intrinsic, overload, overload_method, register_model, typeof_impl, unbox
 
 from fenchel.core.jit_options import OPTIONS
-from fenchel.core.kernel_cache import KeptNowhere, StoredKernels, cache_directory
+from fenchel.core.kernel_cache import KeptNowhere, StoredKernels
 
 # Methods are called from kernels alone: without the wrappers that Python and C would need, kernels compile about 8% faster.
 METHOD_OPTIONS: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -160,6 +160,5 @@ def dispatcher(function: Callable[..., Any], *, is_kept: bool) -> Any:
     A kernel has one for each set of user-defined classes: Numba confuses two classes of the same name (a notebook cell run twice).
     """
     made: Any = numba.njit(**OPTIONS, **getattr(function, "jit_options", {}))(function)
-    is_stored = is_kept and cache_directory() is not None
-    made._cache = StoredKernels(function, prepare_to_compile) if is_stored else KeptNowhere(prepare_to_compile)
+    made._cache = StoredKernels(function, prepare_to_compile) if is_kept else KeptNowhere(prepare_to_compile)
     return made

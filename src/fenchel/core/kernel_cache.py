@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import inspect
 import logging
 import os
-import pickle
 import shutil
 import stat
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,14 +22,16 @@ from typing import Any
 import numba
 from llvmlite import binding
 from numba.core import caching
+from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
 from fenchel.core.atomic_files import replacing
 from fenchel.core.jit_options import IMPORTED_AT, PACKAGE
+from fenchel.core.kernel_archive import SHIPPED, KernelArchive
+from fenchel.core.stored_code import entry_name, packed, unpacked
 
 log = logging.getLogger("fenchel")
-CHECKSUM_BYTES = 32  # of SHA-256
 STALE_AFTER_DAYS = 30  # caches of other versions of the sources are deleted when unused for this long
 
 
@@ -92,26 +93,6 @@ def _remove_stale(base: Path) -> None:
             shutil.rmtree(other, ignore_errors=True)
 
 
-def packed(key: Any, data: Any) -> bytes:
-    """Machine code and its key as they are stored: a checksum, then both, pickled."""
-    content = dumps((key, data))
-    return hashlib.sha256(content).digest() + content
-
-
-def unpacked(stored: bytes, key: Any) -> Any:
-    """The machine code of a key, or None if what is stored is damaged or belongs to another key."""
-    checksum, content = stored[:CHECKSUM_BYTES], stored[CHECKSUM_BYTES:]
-    if hashlib.sha256(content).digest() != checksum:
-        return None
-    found, data = pickle.loads(content)
-    return data if found == key else None
-
-
-def entry_name(kernel: str, key: Any) -> str:
-    """The name under which the machine code of a kernel and a key is stored."""
-    return f"{kernel}.{hashlib.sha256(repr(key).encode()).hexdigest()[:20]}"
-
-
 class KernelFiles:
     """One file for each kernel and signature.
 
@@ -153,52 +134,86 @@ def _warn_once(reason: str) -> None:
     log.warning("A compiled kernel could not be kept for the next run: %s.", reason)
 
 
-class _Locator(caching._CacheLocator):
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._py_file = inspect.getfile(function)
-        self._name = f"{function.__module__}.{function.__qualname__}"
-
-    def get_cache_path(self) -> str:
-        return str(cache_directory())
-
-    def get_source_stamp(self) -> str:
-        return source_hash()
-
-    def get_disambiguator(self) -> str:
-        return hashlib.sha256(self._name.encode()).hexdigest()[:8]
-
-    @classmethod
-    def from_function(cls, function: Callable[..., Any], path: str) -> _Locator:
-        return cls(function)
+@functools.cache
+def shipped_kernels() -> KernelArchive:
+    """The kernels that come with the package for this computer; none if they are for another version of Python, Numba or the sources."""
+    return KernelArchive.for_this_computer(Path(__file__).parents[1] / SHIPPED, source_hash())
 
 
-class _CompiledKernels(caching.CompileResultCacheImpl):
-    """What is stored of a compiled kernel: all that Numba would store, less the annotated source and the code for linking it to others."""
+class StoredKernels(caching.NullCache):
+    """The object through which Numba loads and stores the machine code of a kernel: that of the package first, then the user's.
 
-    _locator_classes: Any = [_Locator]
+    ``before_compiling`` is called if there is none. Unlike Numba's own cache, this does not make Numba ready to compile in order to load.
+    """
 
-    def reduce(self, result: Any) -> Any:
-        module = result.library._final_module
-        (library, kind, (code, _)), *others = super().reduce(result)
-        others[ANNOTATION] = ""
-        others[ENVIRONMENTS] = tuple(environment for environment in others[ENVIRONMENTS] if environment.consts)
-        parts = [*module.functions, *module.global_variables]
-        needed = [part.name for part in parts if part.is_declaration and binding.address_of_symbol(part.name)]
-        return (library, kind, (code, _placeholders(module))), others, needed
+    def __init__(self, function: Callable[..., Any], before_compiling: Callable[[], None]) -> None:
+        self.before_compiling = before_compiling
+        self.name, self.code = kernel_name(function), _hashes(function)
+        directory = cache_directory()
+        self.files = KernelFiles(directory, self.name) if directory is not None else None
 
-    def rebuild(self, target_context: Any, stored: Any) -> Any:
-        library, others, needed = stored
-        _add_symbols()
-        if not all(map(binding.address_of_symbol, needed)):
-            target_context.refresh()  # which takes about as long as loading fifty kernels
-            if not all(map(binding.address_of_symbol, needed)):
-                return None
-        return super().rebuild(target_context, (library, *others))
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The kernel for a signature, or None."""
+        found = self._loaded(sig, target_context)
+        if found is None:
+            self.before_compiling()
+        return found
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
+        data = shipped_kernels().load(self.name, (sig, self.code))
+        data = self.from_user(sig, target_context) if data is None else data
+        return None if data is None else _rebuilt(data, target_context)
+
+    def from_user(self, sig: Any, target_context: Any) -> Any:
+        """What the user's cache has for a signature, or None."""
+        return None if self.files is None else self.files.load(self._key(sig, target_context.codegen()))
+
+    def _key(self, sig: Any, codegen: Any) -> Any:
+        return numba.__version__, sig, codegen.magic_tuple(), self.code
+
+    def save_overload(self, sig: Any, result: Any) -> None:
+        """Store what was compiled."""
+        if self.files is not None and not result.library.has_dynamic_globals and not result.lifted:
+            self.files.save(self._key(sig, result.codegen), _reduced(result))
+
+
+class KeptNowhere(caching.NullCache):
+    """In place of :class:`StoredKernels` for what is compiled in every process."""
+
+    def __init__(self, before_compiling: Callable[[], None]) -> None:
+        self.before_compiling = before_compiling
+
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        """Nothing is stored."""
+        self.before_compiling()
+
+
+def kernel_name(function: Callable[..., Any]) -> str:
+    """The name of a kernel in files: that of the function with its module, and the Python whose functions machine code calls."""
+    full = f"{function.__module__}.{function.__qualname__}"
+    return f"{function.__name__}-{hashlib.sha256(full.encode()).hexdigest()[:8]}.{sys.implementation.cache_tag}"
+
+
+def _hashes(function: Callable[..., Any]) -> tuple[str, str]:
+    """What distinguishes kernels that a function makes under the same name: their code, and the variables of that function they use."""
+    variables = tuple(cell.cell_contents for cell in function.__closure__ or ())
+    return hashlib.sha256(function.__code__.co_code).hexdigest(), hashlib.sha256(dumps(variables)).hexdigest() if variables else ""
 
 
 # Places in what Numba stores, after the library: the annotated source, and the environments of functions, which hold their Python objects.
 # Each environment has its module imported, though most hold nothing.
 ANNOTATION, ENVIRONMENTS = 5, 7
+
+
+def _reduced(result: Any) -> Any:
+    """What is stored of a compiled kernel: all that Numba would store, less the annotated source and the code for linking it to others."""
+    module = result.library._final_module
+    (library, kind, (code, _)), *others = result._reduce()
+    others[ANNOTATION] = ""
+    others[ENVIRONMENTS] = tuple(environment for environment in others[ENVIRONMENTS] if environment.consts)
+    parts = [*module.functions, *module.global_variables]
+    needed = [part.name for part in parts if part.is_declaration and binding.address_of_symbol(part.name)]
+    return (library, kind, (code, _placeholders(module))), others, needed
 
 
 def _placeholders(module: Any) -> bytes:
@@ -211,6 +226,17 @@ def _placeholders(module: Any) -> bytes:
     return bytes(binding.parse_assembly(text).as_bitcode())
 
 
+def _rebuilt(stored: Any, target_context: Any) -> Any:
+    """A compiled kernel from what was stored, or None if it needs a function that is not there."""
+    library, others, needed = stored
+    _add_symbols()
+    if not all(map(binding.address_of_symbol, needed)):
+        target_context.refresh()  # which takes about as long as loading fifty kernels
+        if not all(map(binding.address_of_symbol, needed)):
+            return None
+    return CompileResult._rebuild(target_context, library, *others)
+
+
 @functools.cache
 def _add_symbols() -> None:
     """Make the functions of Numba's runtime known to its linker; Numba does that when it first compiles something."""
@@ -218,38 +244,3 @@ def _add_symbols() -> None:
 
     for name, address in _nrt_python.c_helpers.items():
         binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
-
-
-class StoredKernels(caching.FunctionCache):
-    """The object through which Numba loads and stores the machine code of a kernel.
-
-    ``before_compiling`` is called if there is none.
-    """
-
-    _impl_class = _CompiledKernels
-
-    def __init__(self, function: Callable[..., Any], before_compiling: Callable[[], None]) -> None:
-        super().__init__(function)
-        self.before_compiling = before_compiling
-        self._cache_file = KernelFiles(Path(self._cache_path), self._impl.filename_base)  # type: ignore[assignment]
-
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return (numba.__version__, *super()._index_key(sig, codegen))
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The kernel for a signature, or None; unlike Numba's own, this does not make everything ready for compiling first."""
-        found = self._load_overload(sig, target_context)
-        if found is None:
-            self.before_compiling()
-        return found
-
-
-class KeptNowhere(caching.NullCache):
-    """In place of :class:`StoredKernels` for what is compiled in every process."""
-
-    def __init__(self, before_compiling: Callable[[], None]) -> None:
-        self.before_compiling = before_compiling
-
-    def load_overload(self, sig: Any, target_context: Any) -> None:
-        """Nothing is stored."""
-        self.before_compiling()

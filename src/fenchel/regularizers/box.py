@@ -105,7 +105,7 @@ class Box(NamedTuple):
 
     Bounds are numbers, or arrays with one entry per weight.
 
-    >>> Box(0.0, 1.0, L2(0.1)).link(2.0, 0)
+    >>> print(Box(0.0, 1.0, L2(0.1)).link(2.0, 0))
     1.0
     """
 

@@ -42,7 +42,7 @@ class SquaredLp(NamedTuple):
     """Half the squared l_p norm over p − 1: between ridge (p = 2) and lasso-like sparsity (p near 1).
 
     >>> import numpy as np
-    >>> SquaredLp(1.0, p=2.0).value(np.array([3.0, 4.0]))
+    >>> print(SquaredLp(1.0, p=2.0).value(np.array([3.0, 4.0])))
     12.5
     """
 

@@ -1,0 +1,92 @@
+"""The kernels that calls use, and their machine code for any level of processors
+
+A kernel is compiled for the types of its arguments. These are recorded while calls run, in a process of its own; other processes compile
+the kernels for each level, as ``NUMBA_CPU_NAME`` has Numba do, without running them: this computer may not have the level.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import multiprocessing
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import NamedTuple
+
+from fenchel.core import kernel_archive, kernel_cache
+from fenchel.core.compiled import kernels_in_use
+from fenchel.core.stored_code import entry_name, packed
+from fenchel.warmup.typical_calls import Call, quietly, typical_calls
+
+log = logging.getLogger("fenchel")
+
+
+class Recorded(NamedTuple):
+    """A kernel and the types of its arguments, which are pickled because they must not be imported before Numba knows its level."""
+
+    module: str
+    name: str
+    types: bytes
+
+
+def run(calls: list[Call], report: Callable[[Call], None] = lambda call: None) -> None:
+    """Make the calls one after the other."""
+    with quietly():
+        for call in calls:
+            report(call)
+            call.run()
+
+
+def recorded(common: bool) -> list[Recorded]:
+    """The kernels that typical calls use, all or only those of the common calls, recorded in another process."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        return pool.submit(_recorded_here, common).result()
+
+
+def _recorded_here(common: bool) -> list[Recorded]:
+    run([call for call in typical_calls() if call.common or not common])
+    return [
+        Recorded(function.__module__, function.__name__, kernel_cache.dumps(types))
+        for function, signatures in kernels_in_use()
+        for types in signatures
+    ]
+
+
+def machine_code(kernels: list[Recorded], level: str, processes: int) -> Iterator[tuple[str, bytes] | None]:
+    """Entry names and machine code of the kernels for a level, as they are finished; None for one that is not kept."""
+    context = multiprocessing.get_context("spawn")
+    before = {name: os.environ.get(name) for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")}
+    os.environ.update(NUMBA_CPU_NAME=level, NUMBA_CPU_FEATURES="")
+    try:
+        with ProcessPoolExecutor(processes, mp_context=context) as pool:
+            for done in as_completed([pool.submit(_compiled_here, kernel) for kernel in kernels]):
+                yield done.result()
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def _compiled_here(kernel: Recorded) -> tuple[str, bytes] | None:
+    function = getattr(importlib.import_module(kernel.module), kernel.name)
+    dispatcher = function.dispatcher(())
+    signature, stored = pickle.loads(kernel.types), dispatcher._cache
+    data = stored.from_user(signature, dispatcher.targetctx)
+    if data is None:
+        dispatcher.compile(signature)
+        data = stored.from_user(signature, dispatcher.targetctx)
+    if data is None:
+        log.warning("The machine code of %s is not kept, so that no wheel can contain it.", kernel.name)
+        return None
+    key = signature, stored.code
+    return entry_name(stored.name, key), packed(key, data)
+
+
+def write(folder: Path, level: str, kernels: dict[str, bytes]) -> Path:
+    """Write the kernels of a level to their file in a folder."""
+    path = kernel_archive.file_of(folder, level)
+    kernel_archive.write_archive(path, kernel_archive.compiled_for(level, kernel_cache.source_hash()), kernels)
+    return path
