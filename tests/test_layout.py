@@ -41,13 +41,15 @@ LAYERS = (
     "estimators",
     "persistence",
     "experiments",
+    "warmup",
+    "build_kernels",
     "__init__",
     "cli",
     "__main__",
 )
 
 # Names that several modules share because they hold the same idea: a command and the function it runs, or the same part of several models.
-SAME_IDEA = {"datasets", "demo", "inverse_time", "examples", "features", "model", "problem"}
+SAME_IDEA = {"datasets", "demo", "warmup", "inverse_time", "examples", "features", "model", "problem"}
 
 PUBLIC = (
     "fenchel",

@@ -31,6 +31,7 @@ from fenchel.cli import (
     tag,
     train,
     verify,
+    warmup,
 )
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -43,6 +44,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "info": info.command,
     "convert": convert.command,
     "export": export.command,
+    "warmup": warmup.command,
     "demo": demo.command,
     "inverse-time": inverse_time.command,
 }

@@ -16,6 +16,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from fenchel.core.compile_notice import heard_by
 from fenchel.core.errors import Argument, InputError, MessageWithArguments
 
 DONE, INTERNAL, BAD_INPUT, NOT_CERTIFIED, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
@@ -45,7 +46,7 @@ class RootGroup(Group):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        with _warnings_as_lines(ctx), termination_as_interrupt(), resend_lost_interrupts():
+        with _warnings_as_lines(ctx), termination_as_interrupt(), resend_lost_interrupts(), heard_by(_print_notice):
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
@@ -59,6 +60,11 @@ class RootGroup(Group):
                 if type(error).__module__.partition(".")[0] in ("typer", "click"):
                     raise
                 raise typer.Exit(_report(error, ctx)) from None
+
+
+def _print_notice(text: str) -> None:
+    """Say on standard error that a kernel is being compiled."""
+    typer.echo(f"{text[0].upper()}{text[1:]}.", err=True)
 
 
 def _report(error: Exception, ctx: Any) -> int:

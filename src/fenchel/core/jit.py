@@ -15,10 +15,11 @@ from typing import Any
 
 import numba
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils, event, types
 from numba.core.errors import NumbaError as NumbaError
 from numba.extending import NativeValue, intrinsic, overload, overload_method, register_model, typeof_impl, unbox
 
+from fenchel.core.compile_notice import compilations
 from fenchel.core.jit_options import OPTIONS
 from fenchel.core.kernel_cache import KeptNowhere, StoredKernels
 
@@ -37,9 +38,23 @@ def prepare_to_compile() -> None:
     with _preparing:
         if not _prepared:
             _prepared = True
+            event.register("numba:compile", _Listener())
             for registration in _postponed:
                 registration()
             _postponed.clear()
+
+
+class _Listener(event.Listener):
+    """Counts kernels as they are compiled, and has notices given of those that take long."""
+
+    def on_start(self, event: Any) -> None:
+        dispatcher = event.data["dispatcher"]
+        function = dispatcher.py_func
+        name = function.__name__.strip("_").replace("_", " ")
+        compilations.begin(f"{name} ({function.__module__})", isinstance(dispatcher._cache, StoredKernels))
+
+    def on_end(self, event: Any) -> None:
+        compilations.end()
 
 
 def _before_compiling(registration: Callable[[], None]) -> None:

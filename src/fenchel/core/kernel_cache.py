@@ -15,7 +15,7 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,17 @@ STALE_AFTER_DAYS = 30  # caches of other versions of the sources are deleted whe
 def source_hash() -> str:
     """A hash of all source files of the package, or "" if one was edited after the import: then its old version may be what runs."""
     root = Path(__file__).parents[1]
+    paths = list(root.rglob("*.py"))
+    if any(path.stat().st_mtime > IMPORTED_AT for path in paths):
+        return ""
+    return hash_of((path.relative_to(root).as_posix(), path.read_bytes()) for path in paths)
+
+
+def hash_of(sources: Iterable[tuple[str, bytes]]) -> str:
+    """A hash of source files with their paths in the package."""
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        if path.stat().st_mtime > IMPORTED_AT:
-            return ""
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    for path, content in sorted(sources):
+        digest.update(path.encode() + b"\0" + content)
     return digest.hexdigest()[:20]
 
 

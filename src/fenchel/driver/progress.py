@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from fenchel.core.compile_notice import heard_by
+
 
 @contextlib.contextmanager
 def progress_bar(name: str, visible: bool, max_passes: float) -> Iterator[Callable[..., None]]:
@@ -21,9 +23,10 @@ def progress_bar(name: str, visible: bool, max_passes: float) -> Iterator[Callab
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("[bold]{task.description}"), BarColumn(), TextColumn("{task.fields[numbers]}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(name, total=1.0, numbers="compiling and starting")
+    with contextlib.ExitStack() as stack, Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(name, total=1.0, numbers="starting")
         first = math.inf
+        stack.enter_context(heard_by(lambda text: bar.update(task, numbers=text)))
 
         def show(evaluation: Any, target: float, note: str = "") -> None:
             nonlocal first

@@ -1,1 +1,1 @@
-from .typical_calls import Call as Call, typical_calls as typical_calls
+from .typical_calls import Call as Call, all_calls as all_calls

@@ -11,7 +11,8 @@ import logging
 import multiprocessing
 import os
 import pickle
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from typing import NamedTuple
 from fenchel.core import kernel_archive, kernel_cache
 from fenchel.core.compiled import kernels_in_use
 from fenchel.core.stored_code import entry_name, packed
-from fenchel.warmup.typical_calls import Call, quietly, typical_calls
+from fenchel.warmup.typical_calls import Call, all_calls
 
 log = logging.getLogger("fenchel")
 
@@ -32,11 +33,11 @@ class Recorded(NamedTuple):
     types: bytes
 
 
-def run(calls: list[Call], report: Callable[[Call], None] = lambda call: None) -> None:
-    """Make the calls one after the other."""
-    with quietly():
+def run(calls: list[Call]) -> None:
+    """Make the calls one after the other, without the warnings of fits that end before they have converged."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         for call in calls:
-            report(call)
             call.run()
 
 
@@ -48,7 +49,7 @@ def recorded(common: bool) -> list[Recorded]:
 
 
 def _recorded_here(common: bool) -> list[Recorded]:
-    run([call for call in typical_calls() if call.common or not common])
+    run([call for call in all_calls() if call.common or not common])
     return [
         Recorded(function.__module__, function.__name__, kernel_cache.dumps(types))
         for function, signatures in kernels_in_use()

@@ -7,10 +7,8 @@ else lists kernels.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,18 +42,10 @@ class Call(NamedTuple):
     run: Callable[[], Any]
 
 
-def typical_calls() -> list[Call]:
+def all_calls() -> list[Call]:
     """All of them, the common ones first."""
     found = [*_estimator_calls(), *_structured_calls(), *_reader_calls(), *_solver_calls(), *_path_calls()]
     return sorted(found, key=lambda call: not call.common)
-
-
-@contextlib.contextmanager
-def quietly() -> Iterator[None]:
-    """Without the warnings of fits that end before they have converged."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 # ---- data ----
