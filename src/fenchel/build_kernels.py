@@ -22,7 +22,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from fenchel.core.atomic_files import replacing
-from fenchel.core.kernel_archive import SHIPPED, levels, levels_of_host
+from fenchel.core.cpu_levels import levels, levels_of_host
+from fenchel.core.kernel_archive import SHIPPED
 from fenchel.core.kernel_cache import hash_of, source_hash
 from fenchel.warmup import compilation
 
@@ -33,7 +34,7 @@ def main() -> int:
     source = "the wheel without machine code, or the folder of its sources (.)"
     parser.add_argument("pure", nargs="?", type=Path, default=Path(), help=source)
     parser.add_argument("--out", type=Path, default=Path("dist"), help="the folder of the new wheel (dist)")
-    parser.add_argument("--level", action="append", choices=levels(), help="a level of processors; may be given again (all)")
+    parser.add_argument("--level", action="append", choices=list(levels()), help="a level of processors; may be given again (all)")
     parser.add_argument("--common", action="store_true", help="only the kernels of estimators with default parameters")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="that compile at the same time (one for each core)")
     parser.add_argument("--in-place", action="store_true", help="write the kernels into the package that runs this, and build no wheel")
@@ -47,7 +48,7 @@ def main() -> int:
             parser.error(
                 f"{pure} has other sources than the package that runs this: install it first, or give the folder it is installed from."
             )
-        files = built(folder, given.level or levels(), given.common, given.processes)
+        files = built(folder, given.level or list(levels()), given.common, given.processes)
         if pure is not None:
             files = [with_kernels(pure, files, given.out)]
     Console(stderr=True).print("\n".join(f"Wrote {file}: {file.stat().st_size / 1e6:.1f} MB." for file in files), highlight=False)
@@ -75,7 +76,7 @@ def built(folder: Path, chosen: list[str], common: bool, processes: int) -> list
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("typical calls", total=None)
-        kernels = compilation.recorded(common)
+        kernels = compilation.recorded(common, next((level for level in chosen if level in levels_of_host()), None))
         bar.update(task, completed=len(kernels), total=len(kernels))
         files = []
         for level in chosen:

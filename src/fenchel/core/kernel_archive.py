@@ -21,6 +21,7 @@ import numba
 from llvmlite import binding
 
 from fenchel.core.atomic_files import replacing
+from fenchel.core.cpu_levels import levels_of_host
 from fenchel.core.stored_code import entry_name, unpacked
 
 log = logging.getLogger("fenchel")
@@ -28,31 +29,6 @@ SHIPPED = "machine_code"  # the folder of the package
 FORMAT = b"fenchel kernels 1\n"
 LENGTH_DIGITS = 12
 LARGEST_KERNEL = 64 * 1024**2  # bytes of one kernel, uncompressed: hundreds of times the largest
-
-# What processors of each level have, in LLVM's terms; https://gitlab.com/x86-psABIs/x86-64-ABI
-V2 = frozenset(["cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3"])
-V3 = V2 | frozenset(["avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"])
-V4 = V3 | frozenset(["avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"])
-X86_LEVELS = {"x86-64-v4": V4, "x86-64-v3": V3, "x86-64-v2": V2}
-LEVELS: dict[str, dict[str, frozenset[str]]] = {
-    "x86_64": X86_LEVELS,
-    "aarch64": {"generic": frozenset()},
-    "arm64": {"generic": frozenset()},
-}
-
-
-def levels() -> list[str]:
-    """The levels of this computer's kind of processor, the highest first."""
-    return list(LEVELS.get(binding.get_process_triple().partition("-")[0], {}))
-
-
-def levels_of_host() -> list[str]:
-    """The levels whose machine code this computer can run, the highest first."""
-    offered = LEVELS.get(binding.get_process_triple().partition("-")[0], {})
-    if numba.config.CPU_NAME is not None:  # type: ignore[attr-defined]
-        return [numba.config.CPU_NAME] if numba.config.CPU_NAME in offered and not numba.config.CPU_FEATURES else []  # type: ignore[attr-defined]
-    features = binding.get_host_cpu_features()
-    return [level for level, needed in offered.items() if all(features.get(name, False) for name in needed)]
 
 
 def compiled_for(level: str, sources: str) -> dict[str, Any]:

@@ -166,13 +166,15 @@ class StoredKernels(caching.NullCache):
         return found
 
     def _loaded(self, sig: Any, target_context: Any) -> Any:
-        data = shipped_kernels().load(self.name, (sig, self.code))
-        data = self.from_user(sig, target_context) if data is None else data
+        data = self.stored(sig, target_context)
         return None if data is None else _rebuilt(data, target_context)
 
-    def from_user(self, sig: Any, target_context: Any) -> Any:
-        """What the user's cache has for a signature, or None."""
-        return None if self.files is None else self.files.load(self._key(sig, target_context.codegen()))
+    def stored(self, sig: Any, target_context: Any) -> Any:
+        """What is stored for a signature, or None."""
+        data = shipped_kernels().load(self.name, (sig, self.code))
+        if data is None and self.files is not None:
+            data = self.files.load(self._key(sig, target_context.codegen()))
+        return data
 
     def _key(self, sig: Any, codegen: Any) -> Any:
         return numba.__version__, sig, codegen.magic_tuple(), self.code

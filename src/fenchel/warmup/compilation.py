@@ -6,6 +6,7 @@ the kernels for each level, as ``NUMBA_CPU_NAME`` has Numba do, without running 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import logging
 import multiprocessing
@@ -19,6 +20,7 @@ from typing import NamedTuple
 
 from fenchel.core import kernel_archive, kernel_cache
 from fenchel.core.compiled import kernels_in_use
+from fenchel.core.cpu_levels import environment_for
 from fenchel.core.stored_code import entry_name, packed
 from fenchel.warmup.typical_calls import Call, all_calls
 
@@ -41,11 +43,27 @@ def run(calls: list[Call]) -> None:
             call.run()
 
 
-def recorded(common: bool) -> list[Recorded]:
-    """The kernels that typical calls use, all or only those of the common calls, recorded in another process."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context) as pool:
+def recorded(common: bool, level: str | None = None) -> list[Recorded]:
+    """The kernels that typical calls use, all or only those of the common calls.
+
+    They are recorded in another process, which compiles for the level given, so that its kernels need not be compiled a second time.
+    """
+    with _processes(1, level) as pool:
         return pool.submit(_recorded_here, common).result()
+
+
+@contextlib.contextmanager
+def _processes(count: int, level: str | None) -> Iterator[ProcessPoolExecutor]:
+    """Processes whose Numba compiles for a level, or for this computer."""
+    told = environment_for(level) if level is not None else {}
+    before = {name: os.environ.get(name) for name in told}
+    os.environ.update(told)
+    try:
+        with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+            yield pool
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 def _recorded_here(common: bool) -> list[Recorded]:
@@ -59,26 +77,19 @@ def _recorded_here(common: bool) -> list[Recorded]:
 
 def machine_code(kernels: list[Recorded], level: str, processes: int) -> Iterator[tuple[str, bytes] | None]:
     """Entry names and machine code of the kernels for a level, as they are finished; None for one that is not kept."""
-    context = multiprocessing.get_context("spawn")
-    before = {name: os.environ.get(name) for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")}
-    os.environ.update(NUMBA_CPU_NAME=level, NUMBA_CPU_FEATURES="")
-    try:
-        with ProcessPoolExecutor(processes, mp_context=context) as pool:
-            for done in as_completed([pool.submit(_compiled_here, kernel) for kernel in kernels]):
-                yield done.result()
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
+    with _processes(processes, level) as pool:
+        for done in as_completed([pool.submit(_compiled_here, kernel) for kernel in kernels]):
+            yield done.result()
 
 
 def _compiled_here(kernel: Recorded) -> tuple[str, bytes] | None:
     function = getattr(importlib.import_module(kernel.module), kernel.name)
     dispatcher = function.dispatcher(())
     signature, stored = pickle.loads(kernel.types), dispatcher._cache
-    data = stored.from_user(signature, dispatcher.targetctx)
+    data = stored.stored(signature, dispatcher.targetctx)
     if data is None:
         dispatcher.compile(signature)
-        data = stored.from_user(signature, dispatcher.targetctx)
+        data = stored.stored(signature, dispatcher.targetctx)
     if data is None:
         log.warning("The machine code of %s is not kept, so that no wheel can contain it.", kernel.name)
         return None
