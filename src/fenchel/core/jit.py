@@ -22,9 +22,12 @@ from numba.extending import NativeValue, intrinsic, overload, overload_method, r
 from fenchel.core.compile_notice import compilations
 from fenchel.core.jit_options import OPTIONS
 from fenchel.core.kernel_cache import KeptNowhere, StoredKernels
+from fenchel.core.pipeline import KernelCompiler
 
-# Methods are called from kernels alone: without the wrappers that Python and C would need, kernels compile about 8% faster.
-METHOD_OPTIONS: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+KERNEL_OPTIONS: dict[str, Any] = {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
+# Methods and functions are called from kernels alone, so that they need no wrapper for Python, and no machine code of their own.
+FUNCTION_OPTIONS: dict[str, Any] = {**KERNEL_OPTIONS, "no_cpython_wrapper": True}
+METHOD_OPTIONS: dict[str, Any] = {**FUNCTION_OPTIONS, "forceinline": True}
 READ_INTO_CACHES = 0, 2, 1  # arguments of LLVM's prefetch: a read, of locality 2 out of 3, of data
 
 _preparing = threading.RLock()
@@ -117,11 +120,18 @@ def add_function(function: Any) -> None:
     """Let kernels call the function, which stays a plain function in Python."""
 
     def make_known() -> None:
-        function._dispatcher = numba.njit(**function._compile_options)(function)  # of which the type keeps no reference
-        function._dispatcher._cache = KeptNowhere(prepare_to_compile)
-        function._numba_type_ = function._dispatcher._numba_type_  # what Numba looks for in an object it does not know
+        made = numba.njit(**function._compile_options, **FUNCTION_OPTIONS)(function)
+        made._cache = KeptNowhere(prepare_to_compile)
+        made.get_call_template = functools.partial(_template_of_types, made.get_call_template)
+        function._dispatcher = made  # of which the type keeps no reference
+        function._numba_type_ = made._numba_type_  # what Numba looks for in an object it does not know
 
     _before_compiling(make_known)
+
+
+def _template_of_types(template_for: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """How Numba compiles a call, for the types of its arguments alone: a number that is known, such as 0, would get a version of its own."""
+    return template_for(tuple(map(types.unliteral, args)), {name: types.unliteral(kind) for name, kind in keywords.items()})
 
 
 def add_maker(make: Any, cls: Any) -> None:
@@ -174,6 +184,6 @@ def dispatcher(function: Callable[..., Any], *, is_kept: bool) -> Any:
 
     A kernel has one for each set of user-defined classes: Numba confuses two classes of the same name (a notebook cell run twice).
     """
-    made: Any = numba.njit(**OPTIONS, **getattr(function, "jit_options", {}))(function)
+    made: Any = numba.njit(**OPTIONS, **KERNEL_OPTIONS, **getattr(function, "jit_options", {}))(function)
     made._cache = StoredKernels(function, prepare_to_compile) if is_kept else KeptNowhere(prepare_to_compile)
     return made

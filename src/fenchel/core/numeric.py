@@ -23,6 +23,53 @@ def compensated_add(total, lost, term):
     return rounded, lost + (total - (rounded - part)) + (term - part)
 
 
+# NumPy's sum, max, argmax, arange and target[:] = source do the same in kernels, but take 0.1 to 1.2 s to compile.
+
+
+@compiled
+def assign(target, source):
+    """Copy the entries of a vector into another."""
+    for k in range(target.shape[0]):
+        target[k] = source[k]
+
+
+@compiled
+def integers_below(n):
+    """The vector 0, 1, …, n − 1."""
+    found = np.empty(n, np.int64)
+    for k in range(n):
+        found[k] = k
+    return found
+
+
+@compiled
+def sum_of(values):
+    """The sum of the entries of a vector."""
+    total = 0.0
+    for k in range(values.shape[0]):
+        total += values[k]
+    return total
+
+
+@compiled
+def largest_of(values):
+    """The largest entry of a vector, and at least −∞."""
+    top = -math.inf
+    for k in range(values.shape[0]):
+        top = max(top, values[k])
+    return top
+
+
+@compiled
+def index_of_largest(values):
+    """The index of the largest entry of a vector, the first one in case of ties."""
+    k = 0
+    for other in range(1, values.shape[0]):
+        if values[other] > values[k]:
+            k = other
+    return k
+
+
 @compiled
 def clip(x, low, high):
     return min(max(x, low), high)
@@ -87,9 +134,7 @@ def power(x, exponent):
 
 @compiled
 def log_sum_exp(z):
-    top = -math.inf
-    for k in range(z.shape[0]):
-        top = max(top, z[k])
+    top = largest_of(z)
     total = 0.0
     for k in range(z.shape[0]):
         total += exponential(z[k] - top)

@@ -13,6 +13,7 @@ belong to the object: the next call of the same method overwrites them, so store
     outputs.zero()                                          z = 0
     outputs.along(z, d, i, t)                               z_i + t·d_i
     outputs.empty(k)                                        room for k predictions or derivatives
+    outputs.put(g, room, i), outputs.subtract(g, room, i)   room_i ← g, room_i ← room_i − g
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fenchel.core.compiled import compiled
+from fenchel.core.numeric import index_of_largest
 
 
 @compiled
@@ -56,6 +58,12 @@ class OneOutput(NamedTuple):
 
     def zero(self):
         return 0.0
+
+    def put(self, g, room, i):
+        room[i] = g
+
+    def subtract(self, g, room, i):
+        room[i] -= g
 
     def along(self, z, d, i, t):
         return z[i] + t * d[i]
@@ -104,10 +112,18 @@ class SeveralOutputs(NamedTuple):
         return total
 
     def is_wrong(self, z, y):
-        return np.argmax(z) != y
+        return index_of_largest(z) != y
 
     def zero(self):
         return self.zeros
+
+    def put(self, g, room, i):
+        for k in range(g.shape[0]):
+            room[i, k] = g[k]
+
+    def subtract(self, g, room, i):
+        for k in range(g.shape[0]):
+            room[i, k] -= g[k]
 
     def along(self, z, d, i, t):
         for k in range(self.z.shape[0]):

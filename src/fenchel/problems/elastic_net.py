@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel
-from fenchel.core.numeric import compensated_add
+from fenchel.core.numeric import compensated_add, largest_of, sum_of
 from fenchel.problems.rounding import REPRESENTED
 from fenchel.problems.sums import ACCUMULATORS, sum_of_accumulators
 
@@ -38,7 +38,7 @@ def sum_conjugate(v, l1, l2, penalised, objective):
     for first in range(0, penalised, ACCUMULATORS):
         last = min(first + ACCUMULATORS, penalised)
         add_excesses(v[first:last], 1.0, nothing[: last - first], l1, totals, tops)
-    return conjugate(totals.sum(), tops.max(), l1, l2, objective)
+    return conjugate(sum_of(totals), largest_of(tops), l1, l2, objective)
 
 
 @kernel
@@ -53,7 +53,7 @@ def sum_conjugate_around(v, distance, outputs, l1, l2, penalised, objective):
             for j in range(first, last):
                 distances[j - first] = distance[j // outputs]
             add_excesses(v[first:last], 1.0 + REPRESENTED, distances[: last - first], l1, totals, tops)
-    return conjugate(totals.sum(), tops.max(), l1, l2, objective)
+    return conjugate(sum_of(totals), largest_of(tops), l1, l2, objective)
 
 
 @compiled

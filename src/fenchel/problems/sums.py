@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel, reassociated
-from fenchel.core.numeric import compensated_add
+from fenchel.core.numeric import compensated_add, sum_of
 from fenchel.core.threads import in_parallel
 
 ACCUMULATORS = 64  # sums of 50,000 logistic losses take 5.6, 4.4, 3.6 and 4.2 ns a row with 16, 32, 64 and 128
@@ -119,7 +119,7 @@ def conjugates_in_range(loss, alpha, y, row_weights, c):
     for first in range(0, alpha.shape[0], ACCUMULATORS):
         last = first + ACCUMULATORS
         add_conjugates(loss, alpha[first:last], y[first:last], row_weights[first:last], c, totals, losts, sizes)
-    return *sum_and_rest(totals, losts), sizes.sum()
+    return *sum_and_rest(totals, losts), sum_of(sizes)
 
 
 @compiled
@@ -162,7 +162,7 @@ def weighted_sums(alpha, row_weights):
     totals, losts, sizes = np.zeros(ACCUMULATORS), np.zeros(ACCUMULATORS), np.zeros(ACCUMULATORS)
     for first in range(0, alpha.shape[0], ACCUMULATORS):
         add_products(alpha[first : first + ACCUMULATORS], row_weights[first : first + ACCUMULATORS], totals, losts, sizes)
-    return sum_of_accumulators(totals, losts), sizes.sum()
+    return sum_of_accumulators(totals, losts), sum_of(sizes)
 
 
 @compiled

@@ -16,6 +16,7 @@ import numpy as np
 from fenchel.core.compiled import compiled
 from fenchel.core.elementary import exponential
 from fenchel.core.errors import Argument, InputError
+from fenchel.core.numeric import largest_of
 from fenchel.linalg.design import Design
 from fenchel.linalg.weights import plain
 from fenchel.structured.structured_model import LIKELIHOOD, MARGIN, StructuredModel
@@ -63,7 +64,7 @@ class MulticlassExamples(NamedTuple):
     def expected(self, i, w, scale, d):
         self.rows.dots(i, plain(w), d)
         d *= scale
-        truth, top = d[self.label[i]], d.max()
+        truth, top = d[self.label[i]], largest_of(d)
         total = 0.0
         for k in range(d.shape[0]):
             d[k] = exponential(d[k] - top)

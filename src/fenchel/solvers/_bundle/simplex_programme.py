@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel
+from fenchel.core.numeric import sum_of
 
 DEPENDENT = 1e-12  # relative to a plane's squared norm: a smaller distance from the span of the others is rounding
 PLANE_ERROR = 1e-16  # relative to the numbers that planes' values are computed from: their rounding errors
@@ -172,7 +173,7 @@ def step(L, S, s, x, inside, g, curvature):
         p[a], q[a] = u / L[a, a], v / L[a, a]
     backward(L, s, p)
     backward(L, s, q)
-    nu = p.sum() / q.sum()
+    nu = sum_of(p) / sum_of(q)
     for a in range(s):
         p[a] = curvature * (p[a] - nu * q[a])
     size, _ = move_support(L, S, s, x, inside, p, 1.0)

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fenchel.core.compiled import compiled, kernel
-from fenchel.core.numeric import TINY, soft_threshold
+from fenchel.core.numeric import TINY, integers_below, soft_threshold
 from fenchel.linalg.rows import DenseRows
 from fenchel.linalg.views import csr_rows
 from fenchel.linalg.weights import Plain
@@ -70,7 +70,7 @@ def descend(columns, sums, means, squares, l1, l2, accuracy, w, a, shift, start,
     """Coordinate descent for one strength; w, the residual a and the part of it that the means make up are changed in place."""
     n = w.shape[0]
     used = np.empty(n, np.int64)
-    everything = np.arange(n)
+    everything = integers_below(n)
     steps = 0
     while steps < MOST_SWEEPS * n:
         steps += n

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel, reassociated
-from fenchel.core.numeric import TINY, soft_threshold
+from fenchel.core.numeric import TINY, assign, soft_threshold
 from fenchel.problems.problem import Problem
 from fenchel.solvers._second_order.small_problems import (
     SHORT,
@@ -91,7 +91,7 @@ def proximal_newton_steps(loss, columns, y, r, l1, l2, penalised, w, z, accuracy
             t *= 0.5
             if t < SHORT:
                 return step
-        w[:] = new
+        assign(w, new)
         for i in range(m):
             z[i] += t * Ad[i]
     return MOST_STEPS

@@ -119,9 +119,9 @@ def run_steps(data, loss, outputs, rule, weights, order, batch, seen):
                 if gradients.v.shape[0] > 0:
                     outputs.add(rows, i, -s[i], g, gradients)
             if seen.visits.shape[0] > 0:
-                seen.derivatives[i] -= g
+                outputs.subtract(g, seen.derivatives, i)
                 seen.visits[i] += 1.0
-            derivatives[b] = g
+            outputs.put(g, derivatives, b)
             G += rule.gradient_norm(i, s[i] * outputs.norm(g))
         step = rule.step_size(G / k, counters.loss_at_zero / counters.rows, natural_length(counters)) / k
         for b in range(k):

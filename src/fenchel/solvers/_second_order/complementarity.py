@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel, reassociated
-from fenchel.core.numeric import TINY, clip
+from fenchel.core.numeric import TINY, clip, largest_of
 from fenchel.problems.sums import ACCUMULATORS
 
 BEYOND = 1.01  # factor of the bound on the dual variables of the minimiser
@@ -148,7 +148,7 @@ def changes_of_rows(boxes, gamma, duals, inverses, changes, z, Xd, mu, corrects)
         for first in range(0, m, ACCUMULATORS):
             last = first + ACCUMULATORS
             add_shortening(duals[k][:, first:last], inverses[k][:, first:last], changes[k][:, first:last], tops)
-    return min(1.0, INSIDE / max(tops.max(), INSIDE))
+    return min(1.0, INSIDE / max(largest_of(tops), INSIDE))
 
 
 @kernel

@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from fenchel.core.compiled import compiled, inside, kernel
+from fenchel.core.numeric import assign
 from fenchel.solvers._second_order.complementarity import (
     MOST_IDLE,
     SHORTEST,
@@ -44,8 +45,9 @@ def interior_point_steps(columns, r, l2, free, gamma, w, z, boxes, duals, accura
     penalised, left, before, idle = n - 1 if free else n, 1.0, math.inf, 0
     if not free and gap_of_first_answer(columns, r, l2, gamma, boxes, changes, z, fixed, d, Xd) <= accuracy:
         for k in range(terms):
-            duals[k, 0] = changes[k, 0]
-        w[:], z[:] = d, Xd
+            assign(duals[k, 0], changes[k, 0])
+        assign(w, d)
+        assign(z, Xd)
         return 1
     changes[:] = 0.0
     residual = gap_of_residual(columns, r, l2, penalised, w, duals, fixed)

@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fenchel.core.compiled import compiled, kernel
+from fenchel.core.numeric import index_of_largest
 from fenchel.structured.chain.emissions import Emissions
 from fenchel.structured.chain.marginals import independent_marginals, marginals
-from fenchel.structured.chain.viterbi import argmax, padded, viterbi
+from fenchel.structured.chain.viterbi import padded, viterbi
 
 
 @compiled
@@ -54,7 +55,7 @@ class ChainExamples(NamedTuple):
                     S[t, k] += cost * (k != self.truth[self.sentences[i] + t])
         if self.edges.size == 0:
             for t in range(S.shape[0]):
-                y[t] = argmax(S[t])
+                y[t] = index_of_largest(S[t])
         elif S.shape[0] > 0:
             viterbi(S, transition_scores(self, w, scale), y)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fenchel.core.compiled import compiled
+from fenchel.core.numeric import index_of_largest
 
 
 @compiled
@@ -27,7 +28,7 @@ def viterbi(S, T, y):
         for b in range(width):
             S[t, b] += best[b]
     # The predecessors are recomputed on the way back, in L·K steps, instead of being stored.
-    y[L - 1] = argmax(S[L - 1])
+    y[L - 1] = index_of_largest(S[L - 1])
     for t in range(L - 2, -1, -1):
         b = y[t + 1]
         a = 0
@@ -55,13 +56,3 @@ def max_plus(x, T, out):
             v = x3 + T[a + 3, b]
             u = u if u > v else v
             out[b] = u if u > out[b] else out[b]
-
-
-@compiled
-def argmax(row):
-    """The index of the largest entry of a row, the first one in case of ties."""
-    k = 0
-    for other in range(1, row.shape[0]):
-        if row[other] > row[k]:
-            k = other
-    return k

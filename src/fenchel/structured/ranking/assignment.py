@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from fenchel.core.compiled import compiled
+from fenchel.core.numeric import integers_below
 
 # Loops instead of NumPy functions, because Numba takes seconds to compile sorting and fancy indexing.
 
@@ -22,7 +23,7 @@ from fenchel.core.compiled import compiled
 def best_order(s):
     """Documents by decreasing score, ties in input order: a bottom-up merge sort."""
     n = s.shape[0]
-    order, other = np.arange(n), np.empty(n, np.int64)
+    order, other = integers_below(n), np.empty(n, np.int64)
     run = 1
     while run < n:
         for begin in range(0, n, 2 * run):
