@@ -130,7 +130,7 @@ def add_function(function: Any) -> None:
 
 
 def _template_of_types(template_for: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """How Numba compiles a call, for the types of its arguments alone: a number that is known, such as 0, would get a version of its own."""
+    """How Numba compiles a call, for the types of its arguments alone: a known number such as 0 would get a version of its own."""
     return template_for(tuple(map(types.unliteral, args)), {name: types.unliteral(kind) for name, kind in keywords.items()})
 
 

@@ -1,9 +1,9 @@
 """The stages in which kernels are compiled: Numba's, less what would be thrown away
 
 Numba makes machine code of every function that it compiles. A kernel calls dozens of methods and functions that nothing else can call,
-because they have no wrapper for Python: their code is linked into the kernel's, and is optimised and translated there. Doing both for each of
-them as well takes about as long as the kernel itself. Only functions with loops are optimised before they are linked: loops that become part
-of others first are not always vectorised (the step length of softmax takes six times as long).
+because they have no wrapper for Python: their code is linked into the kernel's, and is optimised and translated there. Doing both for each
+of them as well takes about as long as the kernel itself. Only functions with loops are optimised before they are linked: loops that become
+part of others first are not always vectorised (the step length of softmax takes six times as long).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class KernelCode(JITCodeLibrary):
         for library in self._linking_libraries:
             for name, environment in getattr(library, "environments", {}).items():
                 if self._codegen._engine.is_symbol_defined(name):
-                    self._codegen.set_env(name, environment)
+                    self.codegen.set_env(name, environment)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
