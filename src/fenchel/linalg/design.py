@@ -360,7 +360,7 @@ class Design:
                 first = self.storage.indptr[used]
                 out[used] = np.maximum(np.maximum.reduceat(data, first), -np.minimum.reduceat(data, first))
         else:
-            largest_entries(self.storage.indices, data, out)
+            largest_entries(writable(self.storage.indices), writable(data), out)
         return out
 
     @cached_property

@@ -78,16 +78,30 @@ def _sparse_storage(X: Any) -> Any:
             raise InputError(f"X must hold real numbers, not {X.dtype}.")
         log.debug("X is %s; kernels need float32 or float64: copying %d values.", X.dtype, X.nnz)
         X = X.astype(np.float64)
-    if not (X.indices.dtype.isnative and X.indptr.dtype.isnative):
-        log.debug("X has indices in the byte order of another machine: copying %d values.", X.nnz)
-        native = X.indices.dtype.newbyteorder("=")
-        X = type(X)((X.data, X.indices.astype(native), X.indptr.astype(native)), shape=X.shape)
     _check_indices(X)
+    X = _with_plain_indices(X)
     if not X.has_canonical_format and _has_repeated_indices(X):
         log.debug("X has repeated indices; kernels need unique ones: copying %d values.", X.nnz)
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def _with_plain_indices(X: Any) -> Any:
+    """The same matrix with contiguous arrays and indices of one type: for every other layout Numba would compile all kernels again."""
+    parts = X.data, X.indices, X.indptr
+    fits = len(X.indices) <= np.iinfo(X.indices.dtype).max
+    if all(part.flags.c_contiguous and part.dtype.isnative for part in parts) and (X.indptr.dtype == X.indices.dtype or not fits):
+        return X
+    log.debug("X has strided arrays, or indices of several types or of another machine: copying up to %d values.", X.nnz)
+    kind = (X.indices if fits else X.indptr).dtype.newbyteorder("=")
+    plain = type(X)(X.shape, dtype=X.dtype)  # of which the constructor would choose the type of the indices
+    plain.data, plain.indices, plain.indptr = (
+        np.ascontiguousarray(X.data),
+        np.ascontiguousarray(X.indices, kind),
+        np.ascontiguousarray(X.indptr, kind),
+    )
+    return plain
 
 
 def with_sorted_indices(X: Any) -> Any:

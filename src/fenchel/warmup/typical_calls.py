@@ -7,6 +7,7 @@ else lists kernels.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import tempfile
 from collections.abc import Callable, Iterator
@@ -27,10 +28,13 @@ from fenchel.problems.stream import Stream
 from fenchel.regularizers import L1, L1L2, L2
 from fenchel.structured import Multiclass
 
-# Rows and columns: few columns, some, more columns than rows, and enough rows for samples of them.
-SHAPES = {"narrow": (160, 4), "middle": (600, 50), "wide": (40, 200), "tall": (20_000, 8)}
-TEXT = {"m": 2000, "n": 6000, "nonzeros": 25}  # fewer columns would make a dense array of it
-LARGE_TEXT = {"m": 25_000, "n": 20_000, "nonzeros": 40}  # enough for several threads
+# Rows and columns: few columns, some, more columns than rows, enough rows for samples of them, and enough entries for several threads.
+SHAPES = {"narrow": (160, 4), "middle": (600, 50), "wide": (40, 200), "tall": (20_000, 8), "large": (2600, 400)}
+TEXTS = {
+    "sparse matrix": {"m": 2000, "n": 6000, "nonzeros": 25},  # fewer columns would make a dense array of it
+    "sparse matrix of rare words": {"m": 1500, "n": 60_000, "nonzeros": 80},  # columns of single rows, which are merged
+    "large sparse matrix": {"m": 25_000, "n": 20_000, "nonzeros": 40},  # enough for several threads
+}
 CV = {"cv": 3}
 
 
@@ -61,30 +65,29 @@ def _rows(shape: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @functools.cache
-def _text(large: bool = False) -> tuple[Any, np.ndarray]:
-    """Generated text with labels −1 and +1."""
-    return datasets.make_text(**(LARGE_TEXT if large else TEXT), seed=0)
+def _text(name: str = "sparse matrix") -> tuple[Any, np.ndarray]:
+    """Generated text and a score, whose values are all different."""
+    X, y = datasets.make_text(**TEXTS[name], seed=0)
+    X = sp.csr_matrix(X)
+    return X, X @ np.random.default_rng(1).standard_normal(X.shape[1]) + 0.1 * y
 
 
 def _labels(score: np.ndarray, kind: str) -> np.ndarray:
-    """Numbers, or the interval of the score as the class."""
+    """Numbers, or the interval of the score as the class, of which some are larger than others."""
     if kind == "numbers":
         return score
-    return np.digitize(score, [np.median(score)] if kind == "two classes" else np.quantile(score, [1 / 3, 2 / 3]))
+    return np.digitize(score, np.quantile(score, [0.4] if kind == "two classes" else [0.3, 0.6]))
 
 
 def _inputs(common: bool) -> Iterator[tuple[str, Any, np.ndarray]]:
     """Name, X and a score for every way of storing X: those of the common calls, or the others."""
-    X, y = _text()
-    X = sp.csr_matrix(X)
-    score = np.asarray(X @ np.random.default_rng(1).standard_normal(X.shape[1])) + 0.1 * y
-    large, of_large = _text(large=True)
     if common:
         for shape in SHAPES:
             yield f"{shape} array", *_rows(shape)
-        yield "sparse matrix", X, score
-        yield "large sparse matrix", sp.csr_matrix(large), of_large + 1e-3 * np.arange(len(of_large))
+        for name in TEXTS:
+            yield name, *_text(name)
         return
+    X, score = _text()
     for shape in SHAPES:
         dense, of_dense = _rows(shape)
         yield f"{shape} array by columns", np.asfortranarray(dense), of_dense
@@ -104,8 +107,8 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "LogisticRegressionCV": [],
     "LinearSVC": [{"loss": "hinge"}, {"penalty": "l1", "dual": False}, {"C": 0.01}],
     "LinearSVR": [{"loss": "squared_epsilon_insensitive"}],
-    "Lasso": [{"alpha": 0.01}],
-    "ElasticNet": [{"alpha": 0.01}],
+    "Lasso": [{"alpha": 0.01}, {"positive": True}],
+    "ElasticNet": [{"alpha": 0.01}, {"positive": True}],
     "SGDClassifier": [{"loss": loss} for loss in ("log_loss", "squared_hinge", "modified_huber")] + [{"penalty": "l1"}],
     "SGDRegressor": [{"loss": loss} for loss in ("huber", "epsilon_insensitive")] + [{"penalty": "elasticnet"}],
     "LinearClassifier": [{"loss": loss} for loss in ("hinge", "smooth-hinge", "squared-hinge")] + [{"penalty": "l1"}],
@@ -119,7 +122,7 @@ def _estimator_calls() -> Iterator[Call]:
         kinds = ("two classes", "three classes") if is_classifier(cls()) else ("numbers",)
         for kind in kinds:
             for stored, X, score in _inputs(common=True):
-                if name.endswith("CV") and "large" in stored:
+                if name.endswith("CV") and ("large" in stored or "rare" in stored):
                     continue
                 y = _labels(score, kind)
                 yield Call(f"{name}() on a {stored}, {kind}", True, functools.partial(_fit_and_use, cls, {}, X, y))
@@ -140,7 +143,8 @@ def _fit_and_use(cls: Any, parameters: dict[str, Any], X: Any, y: np.ndarray) ->
         if hasattr(model, method):
             getattr(model, method)(X)
     if hasattr(model, "partial_fit"):
-        cls(**parameters).partial_fit(X, y, **({"classes": np.unique(y)} if is_classifier(model) else {}))
+        with contextlib.suppress(InputError):  # no online solver is for this loss with this penalty
+            cls(**parameters).partial_fit(X, y, **({"classes": np.unique(y)} if is_classifier(model) else {}))
 
 
 # ---- tags, rankings, RNA ----
@@ -215,19 +219,17 @@ def _solver_calls() -> Iterator[Call]:
     dense, score = _rows("middle")
     for solver, penalties in SOLVERS.items():
         for loss in (*CLASSIFICATION, *REGRESSION):
-            labels, of_text = (score, y) if loss in REGRESSION else (np.where(score > 0.0, 1.0, -1.0), y)
             for penalty in penalties:
-                for stored, rows, target in (("array", dense, labels), ("sparse matrix", X, of_text)):
+                for stored, rows, values in (("array", dense, score), ("sparse matrix", X, y)):
                     name = f"minimize with {solver}, {loss} loss and {type(penalty).__name__} on a {stored}"
+                    target = values if loss in REGRESSION else np.sign(values)
                     yield Call(name, False, functools.partial(_minimize, solver, loss, penalty, rows, target))
-    yield Call("learning from a stream", False, functools.partial(_learn_from_stream, X, y))
+    yield Call("learning from a stream", False, functools.partial(_learn_from_stream, X, np.sign(y)))
 
 
 def _minimize(solver: Any, loss: str, penalty: Any, X: Any, y: np.ndarray) -> None:
-    try:
+    with contextlib.suppress(InputError):  # the solver is not for this loss
         minimize(Problem(X, y, losses()[loss](), penalty), solver, tol=1e-4, max_passes=30)
-    except InputError:  # the solver is not for this loss
-        return
 
 
 def _learn_from_stream(X: Any, y: np.ndarray) -> None:
@@ -238,6 +240,7 @@ def _learn_from_stream(X: Any, y: np.ndarray) -> None:
 def _path_calls() -> Iterator[Call]:
     X, y = _text()
     dense, score = _rows("middle")
-    for loss, labels in (("squared", score), ("logistic", np.where(score > 0.0, 1.0, -1.0))):
-        yield Call(f"path with {loss} loss on an array", False, functools.partial(path, dense, labels, losses()[loss](), n_strengths=10))
-        yield Call(f"path with {loss} loss on a sparse matrix", False, functools.partial(path, X, y, losses()[loss](), n_strengths=10))
+    for loss, of_values in (("squared", np.asarray), ("logistic", np.sign)):
+        for stored, rows, values in (("array", dense, score), ("sparse matrix", X, y)):
+            call = functools.partial(path, rows, of_values(values), losses()[loss](), n_strengths=10, ratio=0.1)
+            yield Call(f"path with {loss} loss on {'an' if stored == 'array' else 'a'} {stored}", False, call)
