@@ -231,9 +231,9 @@ def kernel(function: F) -> F:
 
 
 def kernels_in_use() -> Iterator[tuple[Any, list[Any]]]:
-    """The kernels that this process has called, each with the types of the arguments of its calls; without user-defined classes."""
+    """The kernels of the package that this process has called, each with the types of its arguments; without user-defined classes."""
     for function, dispatchers in _kernels:
-        if () in dispatchers:
+        if () in dispatchers and _is_own(function):
             yield function, list(dispatchers[()].overloads)
 
 
