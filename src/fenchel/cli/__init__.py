@@ -28,6 +28,7 @@ from fenchel.cli import (
     path,
     predict,
     rank,
+    reproduce,
     tag,
     train,
     verify,
@@ -47,6 +48,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "warmup": warmup.command,
     "demo": demo.command,
     "inverse-time": inverse_time.command,
+    "reproduce": reproduce.command,
 }
 GROUPS: dict[str, typer.Typer] = {"tag": tag.app, "rank": rank.app, "fold": fold.app, "datasets": datasets.app}
 

@@ -58,11 +58,15 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure of this size, in inches."""
+    return _matplotlib().figure.Figure(figsize=(width, height), layout="constrained")
+
+
 def panels(count: int, axes: Any = None) -> Any:
     """The given axes, or the axes of a new figure with ``count`` panels side by side."""
     if axes is None:
-        figure = _matplotlib().figure.Figure(figsize=(4.5 * count if count > 1 else 6.0, 3.6), layout="constrained")
-        return figure.subplots(1, count, squeeze=False)[0]
+        return new_figure(4.5 * count if count > 1 else 6.0, 3.6).subplots(1, count, squeeze=False)[0]
     given = np.asarray(axes, dtype=object).ravel()
     if len(given) != count:
         raise InputError(f"{len(given)} axes were given: this figure needs {count}.")
