@@ -208,6 +208,24 @@ def test_default_step_sizes_do_not_depend_on_the_scale_of_the_rows(exponent, sol
     np.testing.assert_allclose(c * scaled.iterate.w, plain.iterate.w, rtol=0, atol=1e-8 * np.abs(plain.iterate.w).max())
 
 
+def test_printed_adaptive_steps_have_the_constants_of_the_papers_experiments(text):
+    X, y, l2 = text[0].toarray(), text[1], 1e-2
+    problem = fl.Problem(X, y, fl.Hinge(), fl.L2(l2))
+    R = 1.0 / math.sqrt(l2)  # √(P(0)/λ)
+    G = float(np.linalg.norm(X, axis=1).max()) + math.sqrt(l2)
+    w, curvature = np.zeros(X.shape[1]), 0.0
+    for _ in range(2):
+        for row, label in zip(X, y, strict=True):
+            curvature += l2
+            tau = 0.5 * (math.sqrt(curvature**2 + 8.0 * G * G / (3.0 * R * R)) - curvature)
+            curvature += tau
+            slope = -label if label * (row @ w) < 1.0 else 0.0
+            w = w - (slope * row + (l2 + tau) * w) / curvature
+            w *= min(1.0, R / max(float(np.linalg.norm(w)), 1e-300))
+    result = fl.minimize(problem, "adaptive", tol=0.0, max_passes=2, sampling="sequential", batch=1, rule="printed")
+    np.testing.assert_allclose(result.iterate.w, w, rtol=0, atol=1e-11 * np.abs(w).max())
+
+
 def test_the_robust_guess_follows_the_norm_and_the_printed_one_grows_by_sqrt_2(text):
     X, y = text
     problem = fl.Problem(X, y, fl.Hinge(), fl.L2(1e-6))

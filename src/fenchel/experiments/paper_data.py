@@ -102,11 +102,11 @@ def _wide(name: str, m: int, n: int, density: float, quick: bool) -> PaperData:
     if found is None:
         rng = np.random.default_rng(0)
         X = rng.standard_normal((m, n)) * (rng.random((m, n)) < density)
-        found = X, X[:, : max(5, n // 50)].sum(axis=1) + rng.standard_normal(m)
+        found = X, np.sign(X[:, : max(5, n // 50)].sum(axis=1) + rng.standard_normal(m))
         note = f"generated rows of the size of {name}, {m} × {n:,}"
     X, y = found
     X = by_largest_entries(X.toarray() if sp.issparse(X) else X)
-    return PaperData(X, signs(y) if set(np.unique(y)) <= {-1.0, 1.0} else np.sign(y), X[:0], y[:0], note)
+    return PaperData(X, signs(y), X[:0], y[:0], note)
 
 
 def magic(kind: str, quick: bool) -> PaperData:

@@ -102,7 +102,7 @@ def plain_slows_down(rows: Rows) -> Finding:
         slower = found[data, weak, "prox-SDCA"] >= 2.0 * found[data, weak, "accelerated"]
         checks[f"{data}, λ = {strong:g}"] = similar
         checks[f"{data}, λ = {weak:g}"] = slower
-    return judged(checks, {})
+    return judged(checks, shown(found))
 
 
 def fista_is_slower(rows: Rows) -> Finding:

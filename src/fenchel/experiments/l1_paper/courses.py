@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.experiments.course import Point, optimum, points, thinned
+from fenchel.experiments.course import CoursePoint, optimum, points, thinned
 from fenchel.experiments.experiment import Claim, Experiment, Finding, Part, Rows, Table, judged
 from fenchel.experiments.paper_data import PaperData, arcene, duke, magic
 from fenchel.losses import Logistic
@@ -70,7 +70,7 @@ def best_step_size(problem: Problem, solver: str, passes: int) -> float:
     return min(GRID, key=last)
 
 
-def run(problem: Problem, method: str, setting: Setting, passes: int) -> tuple[list[Point], float]:
+def run(problem: Problem, method: str, setting: Setting, passes: int) -> tuple[list[CoursePoint], float]:
     """The course of a method, and its step size if it has one."""
     solver, _, which = method.partition(", ")
     if solver in ("scd", "gcd"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fenchel.experiments.course import Point, optimum
+from fenchel.experiments.course import CoursePoint, optimum
 from fenchel.experiments.experiment import Claim, Experiment, Finding, Part, Rows, Table, judged
 from fenchel.experiments.prox_paper.online_runs import METHODS, ON_SETS, PAPERS_OWN, TABLE, loaded, problem_of, run
 from fenchel.plots.panel_figure import Curve, Panel
@@ -18,7 +18,7 @@ CLOSE = 1.03  # our loss by the printed one, at most
 SEEDS = 5
 
 
-def passes_to_reduction(course: list[Point]) -> float:
+def passes_to_reduction(course: list[CoursePoint]) -> float:
     """Passes until 99 % of the reduction that the method reaches; infinite if it never gets below the start."""
     start, best = course[0].objective, min(point.objective for point in course[1:])
     if not best < start:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fenchel.experiments import paper_data
-from fenchel.experiments.course import Point, points
+from fenchel.experiments.course import CoursePoint, points
 from fenchel.experiments.paper_data import PaperData
 from fenchel.losses import Hinge
 from fenchel.problems.problem import Problem
@@ -71,7 +71,7 @@ def problem_of(name: str, factor: float, quick: bool) -> Problem:
     return Problem(data.X, data.y, Hinge(), L2(TABLE[name].strength * factor))
 
 
-def run(problem: Problem, method: str, quick: bool, seed: int = 0) -> list[Point]:
+def run(problem: Problem, method: str, quick: bool, seed: int = 0) -> list[CoursePoint]:
     """The iterates of a method after every pass, from the origin on."""
     solver, options = METHODS[method]
     return points(problem, solver, 20 if quick else PASSES, seed=seed, sampling="replacement", batch=1, **options)
