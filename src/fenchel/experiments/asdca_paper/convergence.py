@@ -114,8 +114,8 @@ def fista_is_slower(rows: Rows) -> Finding:
 
 CLAIMS = (
     Claim(
-        "It is clear from the graphs that Accelerated-Prox-SDCA yields the best results, and often "
-        "significantly outperform the other methods.",
+        "It is clear from the graphs that Accelerated-Prox-SDCA yields the best results, and often significantly outperform the other "
+        "methods.",
         "section 5, Figure 1",
         "In every panel it needs no more passes to an excess of 1e-3 than prox-SDCA and FISTA.",
         accelerated_is_best,
@@ -127,8 +127,7 @@ CLAIMS = (
         plain_slows_down,
     ),
     Claim(
-        "The relative performance of FISTA and Prox-SDCA depends on the ratio between λ and n, but in all "
-        "cases, Accelerated-Prox-SDCA is "
+        "The relative performance of FISTA and Prox-SDCA depends on the ratio between λ and n, but in all cases, Accelerated-Prox-SDCA is "
         "much faster than FISTA.",
         "section 5, Figure 1",
         "In every panel FISTA needs at least twice the passes of the accelerated method.",
@@ -155,9 +154,8 @@ FIGURE_1 = Experiment(
     "Accelerated prox-SDCA, prox-SDCA and FISTA",
     "Figure 1",
     "asdca",
-    "Smooth hinge with γ = 1, l1 = 1e-5; rows of norm 1. CCAT and astro-ph are generated texts of their sizes, "
-    "which are not at hand; cov1 is covtype "
-    "with rows of norm 1. The parameters of the accelerated method are those of the theory; 'practical' is our variant.",
+    "Smooth hinge with γ = 1, l1 = 1e-5; rows of norm 1. CCAT and astro-ph are generated texts of their sizes, which are not at hand; "
+    "cov1 is covtype with rows of norm 1. The parameters of the accelerated method are those of the theory; 'practical' is our variant.",
     parts,
     CLAIMS,
     panels,

@@ -201,6 +201,14 @@ CLAIMS = (
         "section 1",
         "At the weakest regularization, and at the highest accuracy, the accelerated method reads fewer entries than all others.",
         less_than_others,
+        "The exponents are as promised; the constants are not in the method's favour at these sizes. For the SVM λ was lowered further at "
+        "n = 4,000 and ε = 1e-3: the method as printed reads 5.6e8, 1.4e9 and 2.8e9 entries at λ = 1e-6, 1e-7 and 1e-8, SGD 7.6e7, 4.1e8 "
+        "and more than 1.6e9 (it was stopped), our FISTA, which restarts and lengthens its steps, 2.8e7 at all three. At λ = 1e-6 and n = "
+        "64,000 they read 1.9e9, 8.2e7 and 4.7e8. What is lost is lost in the outer loop: κ and the stopping rule of the inner problems "
+        "are those of the worst case. The practical variant, with the same iteration and other values of both, reads 1.1e6, 1.0e6 and "
+        "1.1e6 at the three λ, the least of all by a factor of 25. For the lasso ε was lowered to 1e-6: 1.9e6 entries as printed, 7.5e5 "
+        "by the practical variant, 6.5e5 by coordinate descent, 3.0e6 by FISTA; coordinate descent converges linearly here, better than "
+        "its rate.",
     ),
 )
 
@@ -226,11 +234,9 @@ TABLE_1 = Experiment(
     "Growth of the work with n, 1/λ and 1/ε",
     "Table 1",
     "asdca",
-    f"Generated rows with {COLUMNS} columns of standard deviations from 1 to 0.03, norm at most 1; n = 4,000, λ "
-    f"= 1e-4 (σ = 0.01 for the lasso) and "
-    "ε = 1e-3 unless varied. For the hinge loss FISTA minimises the smooth hinge with γ = ε, as in section "
-    "4.5; SGD is Pegasos, and truncgrad for the "
-    "lasso. The 'exact' solution of ridge regression is left out.",
+    f"Generated rows with {COLUMNS} columns of standard deviations from 1 to 0.03, norm at most 1; n = 4,000, λ = 1e-4 (σ = 0.01 for the "
+    "lasso) and ε = 1e-3 unless varied. For the hinge loss FISTA minimises the smooth hinge with γ = ε, as in section 4.5; SGD is "
+    "Pegasos, and truncgrad for the lasso. The 'exact' solution of ridge regression is left out.",
     parts,
     CLAIMS,
     panels,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -199,8 +200,8 @@ def truncgrad_is_dense(rows: Rows) -> Finding:
 
 
 GCD_WORSE = Claim(
-    "It is clear that GCD does much worse than the other three algorithms: it spends a lot of time in finding "
-    "the best coordinate to update.",
+    "It is clear that GCD does much worse than the other three algorithms: it spends a lot of time in finding the best coordinate to "
+    "update.",
     "section 4.3.1, Figures 1 and 2",
     "At the accesses that all methods have made, its objective is above those of SCD, SMIDAS and TRUNCGRAD.",
     greedy_is_worst,
@@ -212,8 +213,8 @@ SAME = Claim(
     about_the_same,
 )
 SPARSER = Claim(
-    "SMIDAS has better sparsity properties as compared to TRUNCGRAD and SCD even though their performance "
-    "measured in the objective is similar.",
+    "SMIDAS has better sparsity properties as compared to TRUNCGRAD and SCD even though their performance measured in the objective is "
+    "similar.",
     "section 4.3.1, Figures 1 to 4",
     "At the end fewer of its weights differ from zero than of SCD's and TRUNCGRAD's.",
     smidas_is_sparser,
@@ -241,9 +242,8 @@ LESS = {
     ),
 }
 SCD_BEST = Claim(
-    "SCD outperforms all other algorithms on the DUKE and ARCENE data sets. Not only does it get to the "
-    "minimum objective faster, but it also "
-    "gets best sparsity.",
+    "SCD outperforms all other algorithms on the DUKE and ARCENE data sets. Not only does it get to the minimum objective faster, but it "
+    "also gets best sparsity.",
     "section 4.3.2, Figures 5 and 6",
     "At equal accesses its objective is the least, and at the end it has no more weights than SMIDAS and TRUNCGRAD.",
     scd_is_best,
@@ -254,15 +254,26 @@ SMIDAS_BETTER = Claim(
     "At equal accesses its objective is below that of TRUNCGRAD.",
     smidas_before_truncgrad,
 )
+FOUND_STEPS_6 = (
+    "With the η that the paper prints for SMIDAS, 0.01, SCD is first at all accesses: 0.414 against 0.528 at the end. The best η found "
+    "here is 50 times larger. With it SCD is ahead up to a tenth of the accesses (0.437 against 0.446) and SMIDAS after that (0.417 "
+    "against 0.422 at three tenths), by less than 0.1 % of the objective at the end."
+)
+FOUND_STEPS_7 = (
+    "With the η that the paper prints for SMIDAS, 1e-4, both coordinate methods are quicker: 0.603 (SCD) and 0.602 (GCD) against 0.621 at "
+    "equal accesses. With the best η found here, 50 times larger, SMIDAS is ahead of SCD at every mark (0.603 against 0.629 at a tenth of "
+    "the accesses)."
+)
 MORE = {
     5: (SCD_BEST, SMIDAS_BETTER),
-    6: (SCD_BEST, SMIDAS_BETTER),
+    6: (replace(SCD_BEST, investigation=FOUND_STEPS_6), SMIDAS_BETTER),
     7: (
         Claim(
             "The coordinate descent algorithms SCD and GCD are quicker to reach the minimum on MAGIC04S.",
             "section 4.3.2, Figure 7",
             "At equal accesses their objectives are at most those of SMIDAS and TRUNCGRAD.",
             coordinate_descent_is_quicker,
+            FOUND_STEPS_7,
         ),
     ),
     8: (
@@ -316,13 +327,10 @@ def experiment(number: int) -> Experiment:
         f"{setting.data}, λ = {setting.strength:g}",
         f"Figure {number}",
         "l1",
-        f"{setting.data}, every column divided by its largest absolute entry, so that entries lie in [−1, 1] "
-        f"(the paper does not say how); logistic "
-        f"loss, l1 = {setting.strength:g}. SCD has the paper's β = 1/4 for all coordinates. η is printed in "
-        f"Table 1: {setting.smidas:g} for SMIDAS and "
-        f"{setting.truncgrad:g} for TRUNCGRAD; the best η is that of {len(GRID)} from {GRID[0]:g} to "
-        f"{GRID[-1]:g} with the least objective after "
-        f"{GRID_PASSES} passes.",
+        f"{setting.data}, every column divided by its largest absolute entry, so that entries lie in [−1, 1] (the paper does not say "
+        f"how); logistic loss, l1 = {setting.strength:g}. SCD has the paper's β = 1/4 for all coordinates. η is printed in Table 1: "
+        f"{setting.smidas:g} for SMIDAS and {setting.truncgrad:g} for TRUNCGRAD; the best η is that of {len(GRID)} from {GRID[0]:g} to "
+        f"{GRID[-1]:g} with the least objective after {GRID_PASSES} passes.",
         functools.partial(parts, number),
         (LESS | MORE)[number],
         panels,

@@ -30,11 +30,10 @@ QUASI_NEWTON_PASSES = 60
 
 
 ON_CCAT = (
-    "Generated text of the size of RCV1 CCAT (781,265 training and 23,149 test documents, 47,236 features), "
-    "which is not at hand. Accuracies are "
-    "1.8, 0.8 and 0.3 % below that of quasi-Newton on all rows, as 93, 94 and 94.5 % are below 94.8 % in the "
-    "paper. σ(m) is the strength with the "
-    "highest test accuracy. PGS takes one row a step for every p (in the paper 300 for p = 1.8, because its step costs O(n) there)."
+    "Generated text of the size of RCV1 CCAT (781,265 training and 23,149 test documents, 47,236 features), which is not at hand. "
+    "Accuracies are 1.8, 0.8 and 0.3 % below that of quasi-Newton on all rows, as 93, 94 and 94.5 % are below 94.8 % in the paper. σ(m) "
+    "is the strength with the highest test accuracy. PGS takes one row a step for every p (in the paper 300 for p = 1.8, because its step "
+    "costs O(n) there)."
 )
 
 

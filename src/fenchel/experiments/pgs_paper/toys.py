@@ -79,8 +79,8 @@ FIGURE_9 = Experiment(
     "Inverse dependency on Gaussian toys",
     "Figure 9",
     "pgs",
-    "Two Gaussian classes in 10, 20 and 40 dimensions, 200,000 rows, of which every run draws m; separation 2, "
-    "condition 10 (not in the paper).",
+    "Two Gaussian classes in 10, 20 and 40 dimensions, 200,000 rows, of which every run draws m; separation 2, condition 10 (not in the "
+    "paper).",
     toy_parts,
     (
         Claim(

@@ -70,9 +70,8 @@ def curve_claim(figure: int, column: str) -> Claim:
     return Claim(
         "As shown, the proximal algorithm enjoys a comfortable advantage over the other methods, especially for small λ_best.",
         f"section 5.1, Figure {figure}",
-        f"At every λ the median {column} of its last ten passes is at most that of Pegasos and Adaptive, and by "
-        f"a larger factor at λ_best than at "
-        "100 λ_best.",
+        f"At every λ the median {column} of its last ten passes is at most that of Pegasos and Adaptive, and by a larger factor at λ_best "
+        "than at 100 λ_best.",
         functools.partial(advantage, column),
     )
 

@@ -95,12 +95,23 @@ CLAIMS = (
         "section 5.1, Table 1",
         "Its median best loss is the least of the three methods on at least 7 of 9 sets, in part on more than half.",
         best_on_most,
+        "Adaptive is first on a9a (0.3533 against 0.3534) and rcv1, as in the printed table. The paper's third set in question, combined, "
+        "cannot be had; its substitute is two Gaussian classes whose distance was varied. Best losses of Adaptive and Proximal, medians "
+        "of 3 runs: 2.6 and 4.2 at a distance of 2 (least loss 0.385), 1.67 and 0.44 at 2.6 (0.237), 1.15 and 0.18 at 3 (0.166), 0.40 and "
+        "0.06 at 4 (0.058): Proximal is ahead unless the classes overlap much. The distance 2.6 is used, at which the least loss is the "
+        "one that the paper reaches, 0.2336.",
     ),
     Claim(
         "… while consistently requiring few effective iterations.",
         "section 5.1, Table 1",
         "On every set its median passes to 99 % of its reduction are no more than those of Pegasos and Adaptive to theirs.",
         few_passes,
+        "Two of the sets on which this fails are those of the printed table: rcv1 (83 passes against 10 of Adaptive) and real-sim (7 "
+        "against 5). On a9a the table has 18 against 19, and we have 21 against 19: single runs of Proximal need 6 to 28 and of Adaptive "
+        "11 to 23, so that their order is that of the seeds. On rcv1 the loss stays high as well, as it does in the table: the rule "
+        "raises its guess of ‖w*‖ to the largest possible norm, 3,162, within the first pass, where ‖w*‖ is 87, and steps stay long; it "
+        "does so whether it starts from its own guess, ‖w*‖, a tenth or a hundredth of ‖w*‖ (best losses 0.047, 0.049, 0.068 and 0.057). "
+        "With our default rule the passes on the three sets are 2, 6 and 6, and its loss is the least on all three.",
     ),
     Claim(
         "Best training loss of Proximal: a9a 0.3533, connect-4 0.5136, covtype 0.5830, ijcnn1 0.1857, mnist 0.1012, w8a 0.1292.",

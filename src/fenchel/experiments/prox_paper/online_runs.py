@@ -50,13 +50,10 @@ TABLE = {
     "w8a": Printed(paper_data.w8a, 1e-8, (1.5146, 0.1391, 0.1292), (None, 45, 13)),
 }
 ON_SETS = (
-    "Hinge loss. At hand are a9a, connect-4 (win against the rest, a random fifth for testing), covtype (class "
-    "2 against the rest, columns scaled to "
-    "[0, 1], 116,204 random rows for testing), ijcnn1 (first 35,000 rows), mnist (digit 9 against the rest, "
-    "pixels divided by 255; the paper does not "
-    "say which class) and w8a. Substitutes: for rcv1 20,242 other documents of RCV1-v2, for real-sim generated "
-    "text, for combined two generated "
-    "Gaussian classes, all of the sizes of the paper."
+    "Hinge loss. At hand are a9a, connect-4 (win against the rest, a random fifth for testing), covtype (class 2 against the rest, "
+    "columns scaled to [0, 1], 116,204 random rows for testing), ijcnn1 (first 35,000 rows), mnist (digit 9 against the rest, pixels "
+    "divided by 255; the paper does not say which class) and w8a. Substitutes: for rcv1 20,242 other documents of RCV1-v2, for real-sim "
+    "generated text, for combined two generated Gaussian classes, all of the sizes of the paper."
 )
 
 
