@@ -189,6 +189,15 @@ def test_data_for_which_zero_is_always_optimal_are_refused():
     assert strength_of_zero(fl.Problem(np.eye(3), np.zeros(3), fl.Squared(), fl.L1(1.0))) == 0.0
 
 
+@pytest.mark.parametrize("loss", [fl.Squared(), fl.Logistic(), fl.Hinge(), fl.Softmax()], ids=lambda loss: type(loss).__name__)
+def test_the_first_strength_is_as_accurate_as_the_others_wherever_it_is(loss):
+    X, score = some_data()
+    y = labels_for(loss.labels, score)
+    largest = fl.path(X, y, loss, n_strengths=1).strengths[0]
+    found = fl.path(X, y, loss, strengths=[1e-2 * largest, 0.5e-2 * largest], tol=1e-2)
+    assert (found["gap"] <= 1e-2 * found["objective"]).all()
+
+
 def test_points_that_miss_the_tolerance_give_one_warning():
     X, y = some_data()
     with pytest.warns(match="of 6 strengths stopped at a certified gap of .*, and tol=1e-08 was asked for: give more max_passes"):

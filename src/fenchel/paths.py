@@ -30,6 +30,7 @@ from fenchel.problems.problem import Problem
 from fenchel.problems.result import Result
 from fenchel.regularizers import L1, L1L2, Box
 from fenchel.regularizers.parameters import elastic_net_strengths
+from fenchel.solvers._coordinate.certified_gram_path import CertifiedGramPath
 from fenchel.solvers._coordinate.column_path import column_path, has_column_path
 from fenchel.solvers._coordinate.gram_path import gram_path, has_gram_path
 from fenchel.solvers._coordinate.reduction import Reduction, reducible
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Path", "path", "strength_of_zero"]
 
+SMALLER = 0.1  # of an objective: what the smallest one may be if no bound says more
 TIGHTEST = 1e-9  # relative to P(0): what a tolerance that is relative to an objective may become
 
 
@@ -321,9 +323,17 @@ def solve_all(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dic
     The tolerance is relative to the objective of each strength, or, if not ``of_own``, to P(0).
     """
     problem = problem.centred()
-    if options["solver"] == "auto" and len(grid) > 1 and not penalty.positive and are_found_at_once(problem):
-        yield from solve_at_once(problem, grid, penalty, options)
-        return
+    if options["solver"] == "auto" and len(grid) > 1 and not penalty.positive:
+        tolerances = Tolerances(problem, options["tol"], True)
+        if has_gram_path(problem):
+            for result in solve_by_products(problem, grid, penalty, options, tolerances):
+                grid = grid[1:]
+                yield result
+            if not len(grid) or options["callback"].is_set():
+                return
+        if are_found_at_once(problem):
+            yield from solve_at_once(problem, grid, penalty, options, tolerances)
+            return
     reduced = Reduction(problem) if len(grid) > 1 and reducible(problem, options["tol"]) else None
     if reduced is not None and reduced.is_exact:
         found = [
@@ -358,6 +368,15 @@ class Tolerances:
         """Take the bound of the strength that was solved."""
         self.least, self.strength = min(self.whole, result.dual_objective + self.constant), strength
 
+    def missed(self, result: Result) -> float | None:
+        """A smaller tolerance, where the gap of a converged result is too large for its own objective: the first of a path may begin far
+        below P(0)."""
+        objective = result.objective + self.constant
+        allowed = max(self.tol * objective, min(self.tol, TIGHTEST) * self.whole)
+        if not (self.of_own and result.converged and result.gap > allowed):
+            return None
+        return max(self.tol * max(objective - result.gap, SMALLER * objective), min(self.tol, TIGHTEST) * self.whole) / self.scale
+
 
 def solve_in_turn(
     problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any], of_own: bool, constant: float = 0.0
@@ -367,6 +386,8 @@ def solve_in_turn(
     for strength in map(float, grid):
         posed = problem.replace(regularizer=penalty.times(strength))
         result = solve(posed, start=start, **{**options, "tol": tolerances.at(strength)})
+        while (tol := tolerances.missed(result)) is not None:
+            result = solve(posed, start=result.w, **{**options, "tol": tol})
         if result.status in ("interrupted", "callback"):
             options["callback"].set()  # the folds that come later
             return
@@ -375,11 +396,36 @@ def solve_in_turn(
         yield result
 
 
-def solve_at_once(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[Result]:
+def solve_by_products(
+    problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any], tolerances: Tolerances
+) -> Iterator[Result]:
+    """The same for a quadratic loss and few columns: points and their certificates from the products of all columns.
+
+    It ends before the first strength for which rounding errors of the products are too large.
+    """
+    problem = problem.with_threads(options["threads"])
+    clock = time.perf_counter()
+    path = CertifiedGramPath(problem)
+    for strength in map(float, grid):
+        posed = problem.replace(regularizer=penalty.times(strength))
+        result = path.result(posed, tolerances.at(strength))
+        while (tol := tolerances.missed(result)) is not None:
+            result = path.result(posed, tol)
+        if not result.converged or options["callback"].is_set():
+            return
+        tolerances.proven(strength, result)
+        now = time.perf_counter()
+        yield replace(result, seconds=now - clock)
+        clock = time.perf_counter()
+
+
+def solve_at_once(
+    problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any], tolerances: Tolerances
+) -> Iterator[Result]:
     """The same for smooth losses: points for several strengths at once, which are only to be proven."""
     problem = problem.with_threads(options["threads"])
     search = StrengthsAtOnce(problem, [elastic_net_strengths(penalty.times(float(strength))) for strength in grid])
-    tolerances, k = Tolerances(problem, options["tol"], True), 0
+    k = 0
     while k < len(grid):
         clock = time.perf_counter()
         points = search.points(k, tolerances.at(float(grid[k])) * problem.objective_at_zero)
@@ -394,6 +440,8 @@ def solve_at_once(problem: Problem, grid: np.ndarray, penalty: Penalty, options:
                 if search.reject(k, point):
                     break
                 result = solve(posed, start=result.w, **{**options, "tol": tol})
+            while (tighter := tolerances.missed(result)) is not None:
+                is_solved, result = True, solve(posed, start=result.w, **{**options, "tol": tighter})
             if result.status in ("interrupted", "callback"):
                 options["callback"].set()  # the folds that come later
                 return
@@ -491,12 +539,23 @@ def assembled(
         subject = (f"{len(failed)} of {len(grid)} strengths",)
         posed, limit = problem.replace(regularizer=worst.regularizer), Argument("max_passes", options["max_passes"])
         warn_not_certified(subject, posed, worst, limit, scale_name="their objectives")
-    size = problem.design.width * problem.outputs
-    coefs = sp.vstack([sp.csr_array(result.coef.reshape(1, size)) for result in found], format="csr")
+    coefs = sparse_rows([result.coef.reshape(-1) for result in found])
     shape = (problem.design.width, problem.outputs) if problem.vector_valued else (problem.design.width,)
     intercepts = np.array([result.intercept for result in found])
     losses = scores[:, :, 0] if len(scores) else np.zeros((0, 0))
     return Path(grid, l1_ratio, coefs, intercepts, columns, options["tol"], shape, losses, interrupted)
+
+
+def sparse_rows(vectors: list[np.ndarray]) -> sp.csr_array:
+    """The matrix with these rows.
+
+    >>> sparse_rows([np.array([0.0, 2.0]), np.zeros(2)]).toarray().tolist()
+    [[0.0, 2.0], [0.0, 0.0]]
+    """
+    places = [np.flatnonzero(vector) for vector in vectors]
+    ends = np.cumsum([0, *map(len, places)])
+    entries = np.concatenate([vector[place] for vector, place in zip(vectors, places, strict=True)])
+    return sp.csr_array((entries, np.concatenate(places), ends), shape=(len(vectors), len(vectors[0])))
 
 
 def __dir__() -> list[str]:

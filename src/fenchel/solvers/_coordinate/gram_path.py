@@ -32,14 +32,31 @@ def has_gram_path(problem: Problem, columns_per_row: int = 1) -> bool:
     return is_narrow and has_normal_equations(problem)
 
 
+class GramPath:
+    """The weights w at the strengths of a path in turn, and the gradient g of the mean loss there; the intercept is at its best."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.equations = NormalEquations(problem)
+        self.g = self.equations.g.copy()
+        self.w = np.zeros(len(self.g))
+        self._line, self._signs = LineOfSolutions(), FixedSigns()
+
+    def move_to(self, l1: float, l2: float, accuracy: float) -> None:
+        """Go on to other strengths, until the gap is about the accuracy."""
+        self._line.go_on(l1, self.w, self.g)
+        if self.w.any() or np.abs(self.g).max() > (1.0 + ROUNDING) * l1:  # otherwise rounding errors would become weights
+            self.improve(l1, l2, accuracy)
+
+    def improve(self, l1: float, l2: float, accuracy: float) -> None:
+        """Come as close to the solution for the same strengths."""
+        minimise_by_gram(self.equations.G, l1, l2, self.w, self.g, accuracy, MOST_STEPS, self._signs)
+
+
 def gram_path(problem: Problem, strengths: list[tuple[float, float]], accuracy: float) -> np.ndarray:
     """One row of weights, an unpenalised intercept last, for each pair of l1 and l2; the largest strengths first."""
-    equations, line, signs = NormalEquations(problem), LineOfSolutions(), FixedSigns()
-    g, w = equations.g, np.zeros(len(equations.g))
-    found = np.zeros((len(strengths), len(w)))
-    if np.abs(g).max() > (1.0 + ROUNDING) * min(l1 for l1, _ in strengths):  # otherwise w = 0 is optimal at all of them
-        for k, (l1, l2) in enumerate(strengths):
-            line.go_on(l1, w, g)
-            minimise_by_gram(equations.G, l1, l2, w, g, accuracy, MOST_STEPS, signs)
-            found[k] = w
-    return equations.with_intercept(found)
+    path = GramPath(problem)
+    found = np.zeros((len(strengths), len(path.w)))
+    for k, (l1, l2) in enumerate(strengths):
+        path.move_to(l1, l2, accuracy)
+        found[k] = path.w
+    return path.equations.with_intercept(found)

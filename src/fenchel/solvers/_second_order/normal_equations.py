@@ -34,7 +34,7 @@ class NormalEquations:
         row_curvatures(problem.loss, z, problem.y, problem.row_weights, h)
         a = problem.row_weights * problem.negative_derivatives(z, problem.y)
         self.problem = problem
-        self.means, self.G, combination, largest = moments(X, h, a, problem.free, problem.threads)
+        self.means, self.G, combination, self.squares, largest = moments(X, h, a, problem.free, problem.threads)
         self.g = -combination
         if largest is not None:
             design.set_largest(largest)
