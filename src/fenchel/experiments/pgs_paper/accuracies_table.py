@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,7 @@ import numpy as np
 from fenchel.experiments.course import error_rate
 from fenchel.experiments.experiment import Claim, Experiment, Finding, Part, Rows, Table, judged
 from fenchel.experiments.inverse_time import Steps
-from fenchel.experiments.paper_data import PaperData, ccat_subset
-from fenchel.experiments.pgs_paper.text_runs import MODELS, ON_CCAT, accuracies, model, quasi_newton, text
+from fenchel.experiments.pgs_paper.text_runs import DATA_SETS, GENERATED, MODELS, ON_CCAT, SUBSET, accuracies, model, quasi_newton, text
 from fenchel.plots.panel_figure import Curve, Panel
 
 PRINTED = {  # strength, accuracy of quasi-Newton and of PGS with its deviation, seconds
@@ -21,13 +19,12 @@ PRINTED = {  # strength, accuracy of quasi-Newton and of PGS with its deviation,
     "l1.8-logistic": (4e-7, 0.94808, 0.94763, 0.00035, 576.0),
     "l2-least-squares": (2e-5, 0.94687, 0.94615, 0.00060, 22.0),
 }
-DATA_SETS: dict[str, Callable[[bool], PaperData]] = {"generated": text, "subset of RCV1": ccat_subset}
-TABLE_PASSES = {"generated": 3, "subset of RCV1": 30}
+TABLE_PASSES = {GENERATED: 3, SUBSET: 30}
 
 
 def table_rows(name: str, data_set: str, runs: int, quick: bool) -> list[dict[str, Any]]:
     """The converged accuracy at every strength, and that of runs of PGS at the best."""
-    data = DATA_SETS[data_set](quick)
+    data = text(quick, data_set)
     converged = {s: quasi_newton(name, data, len(data.y), s, 20 if quick else 100)[-1][2] for s in MODELS[name][2]}
     best = {s: max(a for _, a in accuracies(model(name, data, len(data.y), s), data, 1, 3 * len(data.y))) for s in converged}
     strength = max(best, key=lambda s: best[s])
@@ -46,7 +43,7 @@ def table_rows(name: str, data_set: str, runs: int, quick: bool) -> list[dict[st
 
 def table_parts(quick: bool) -> list[Part]:
     runs = 5 if quick else 20
-    sets = ["generated"] if quick else list(DATA_SETS)
+    sets = [GENERATED] if quick else list(DATA_SETS)
     return [Part(f"{name}, {data}", functools.partial(table_rows, name, data, runs, quick)) for data in sets for name in MODELS]
 
 
@@ -65,7 +62,7 @@ def same_level(rows: Rows) -> Finding:
 
 def minutes(rows: Rows) -> Finding:
     limits = {"l2-logistic": 60.0, "l2-least-squares": 60.0, "l1.8-logistic": 600.0}
-    seconds = {name: float(np.median(rows.where(model=name, data="generated")["seconds"])) for name in rows.values("model")}
+    seconds = {name: float(np.median(rows.where(model=name, data=GENERATED)["seconds"])) for name in rows.values("model")}
     return judged({name: seconds[name] <= limits[name] for name in seconds}, {f"seconds, {name}": value for name, value in seconds.items()})
 
 
@@ -97,6 +94,11 @@ CLAIMS = (
         "section VII",
         "Its median accuracy is higher than that of p = 2.",
         p_18_is_better,
+        "p and σ (four values for each power of ten) were varied for quasi-Newton on the subset of RCV1: the highest test accuracies are "
+        "93.83 % (p = 1.5), 93.88 % (1.65), 93.95 % (1.8), 93.92 % (1.9) and 93.93 % (2): p = 1.8 is first, by one document of 5,522. On "
+        "the grid of the table, two values for each power of ten, it is not, nor on generated text. The printed difference is smaller "
+        "than the printed deviations, and two documents of 10,000, where the standard error of an accuracy is 15: nothing tells the two p "
+        "apart.",
     ),
 )
 

@@ -47,4 +47,9 @@ def time_panel(rows: Rows, accuracy: float, column: str, label: str) -> Panel:
 
 
 def time_panels(rows: Rows) -> list[Panel]:
-    return [time_panel(rows, accuracy, "seconds", "seconds") for accuracy in rows.values("accuracy")]
+    """A row of panels for each data set."""
+    found = []
+    for data in rows.values("data"):
+        part = rows.where(data=data)
+        found += [time_panel(part, accuracy, "seconds", "seconds") for accuracy in part.values("accuracy")]
+    return found

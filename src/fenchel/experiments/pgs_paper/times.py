@@ -9,8 +9,30 @@ import numpy as np
 
 from fenchel.experiments.experiment import Claim, Experiment, Finding, Part, Rows, judged
 from fenchel.experiments.pgs_paper.medians import growth, last_to_first, percent, time_panels
-from fenchel.experiments.pgs_paper.text_runs import ON_CCAT, quasi_newton_rows, row_counts, time_rows
+from fenchel.experiments.pgs_paper.text_runs import (
+    DATA_SETS,
+    FEWEST,
+    GENERATED,
+    ON_CCAT,
+    SUBSET,
+    fewest_rows,
+    quasi_newton_rows,
+    row_counts,
+    time_rows,
+)
 
+INVESTIGATION = (
+    "σ was varied from 1e-7 to 1e-4. The σ(m) with the highest test accuracy falls from 3e-5 at 12,207 rows to 1e-6 at 781,265, the "
+    "printed σ for CCAT, and a step size of 1/(σt) makes the number of steps to an easy accuracy grow as 1/σ: for l2-logistic from 3,446 "
+    "to 100,073 to the lowest accuracy. At a fixed σ = 1e-4 it is 1,427 and 1,427, at every m between 1,359 and 1,574; to the highest "
+    "accuracy, at 1e-5, it falls from 171,165 at 97,658 rows to 74,673 at 781,265 (medians of 5 runs). So the property holds where m "
+    "limits the accuracy, and where σ is chosen for the time; the rule of the paper hides it on this text, whose σ(m) varies more than "
+    "that of CCAT seems to."
+)
+EASY = (
+    "The accuracies for which it fails are easy: the steps to them are the same at every m up to the grid on which they are counted (5 "
+    "%), because no m here limits them. The theorem promises that they do not grow."
+)
 GROWS = 0.1  # exponent of m from which seconds count as growing with m
 
 
@@ -69,37 +91,62 @@ FIGURE_5 = (
 )
 
 
-def time_falls(rows: Rows) -> Finding:
+def falls(rows: Rows, name: str, method: str, data: str) -> Finding:
     """Inverse dependency: less time at the largest m than at the smallest that reaches the accuracy."""
-    ratios = {percent(a): last_to_first(rows, "seconds", accuracy=a) for a in rows.values("accuracy")}
-    steps = {percent(a): last_to_first(rows, "iterations", accuracy=a) for a in rows.values("accuracy")}
+    rows = rows.where(method=method, data=data)
+    accuracies = rows.values("accuracy")
+    ratios = {percent(a): last_to_first(rows, "seconds", accuracy=a) for a in accuracies}
+    steps = {percent(a): last_to_first(rows, "iterations", accuracy=a) for a in accuracies}
     numbers = {f"seconds at the largest m by those at the smallest, {name}": value for name, value in ratios.items()}
     numbers |= {f"iterations, {name}": value for name, value in steps.items()}
-    return judged({name: value < 1.0 for name, value in ratios.items()}, numbers)
+    # An accuracy that only the largest m reaches tells nothing of what less data cost, but that it takes more.
+    return judged({name: value < 1.0 for name, value in ratios.items() if not math.isnan(value)} or {"any accuracy": False}, numbers)
 
 
-def inverse_dependency(figure: int) -> tuple[Claim, ...]:
+def inverse_dependency(figure: int, name: str) -> tuple[Claim, ...]:
+    ours = "Training time decreases with m at the σ with the fewest steps"
+    rule = "At every accuracy that two m reach the median seconds at the largest m are fewer than those at the smallest that reaches it"
     return (
         Claim(
             "The experimental results in Figure 6, Figure 7, Figure 8 and Figure 9 all confirm the property in (12): training time "
             "decreases as the number of samples increases.",
             f"section V, Figure {figure}",
-            "At every accuracy the median seconds are fewer at the largest m than at the smallest m that reaches it.",
-            time_falls,
+            f"{rule}, at the σ(m) with the highest test accuracy.",
+            functools.partial(falls, name=name, method=name, data=GENERATED),
+            INVESTIGATION,
+        ),
+        Claim(
+            f"{ours}, on generated text.",
+            "ours, not the paper's",
+            f"{rule}, at the σ with the fewest steps to the accuracy.",
+            functools.partial(falls, name=name, method=f"{name}, {FEWEST}", data=GENERATED),
+            EASY,
+        ),
+        Claim(
+            f"{ours}, on 22,091 documents of RCV1.",
+            "ours, not the paper's",
+            f"{rule}, at the σ with the fewest steps to the accuracy.",
+            functools.partial(falls, name=name, method=f"{name}, {FEWEST}", data=SUBSET),
         ),
     )
 
 
 def time_parts(name: str, quick: bool) -> list[Part]:
     runs = 3 if quick else 20
-    return [Part(f"{name}, {m} rows", functools.partial(time_rows, name, m, runs, quick)) for m in row_counts(quick)]
+    measures = {name: time_rows, f"{name}, {FEWEST}": fewest_rows}
+    return [
+        Part(f"{title}, {data}, {m} rows", functools.partial(measure, name, data, m, runs, quick))
+        for data in DATA_SETS
+        for m in row_counts(quick, data)
+        for title, measure in measures.items()
+    ]
 
 
 def figure_5_parts(quick: bool) -> list[Part]:
     runs, names = (1, ["l2-logistic"]) if quick else (5, ["l2-logistic", "l1.8-logistic"])
     counts = row_counts(quick)
     return [
-        *(Part(f"{name}, {m} rows", functools.partial(time_rows, name, m, runs, quick)) for name in names for m in counts),
+        *(Part(f"{name}, {m} rows", functools.partial(time_rows, name, GENERATED, m, runs, quick)) for name in names for m in counts),
         *(Part(f"quasi-Newton, {m} rows", functools.partial(quasi_newton_rows, m, quick)) for m in counts),
     ]
 
@@ -112,9 +159,9 @@ FIGURES = (
             f"Inverse dependency, {name}",
             f"Figure {number}",
             "pgs",
-            ON_CCAT,
+            f"{ON_CCAT} Beside it, in the second row, 22,091 real documents of RCV1-v2 (rcv1sub.ccat) with 5,522 for testing.",
             functools.partial(time_parts, name),
-            inverse_dependency(number),
+            inverse_dependency(number, name),
             time_panels,
         )
         for number, name in ((6, "l2-logistic"), (7, "l2-least-squares"), (8, "l1.8-logistic"))

@@ -66,6 +66,19 @@ def advantage(column: str, rows: Rows) -> Finding:
     return judged(checks, numbers)
 
 
+BY_CHANCE = (
+    "The curves are those of one seed. On the substitute for combined at λ_best the median objective of the last ten passes is 2.9, 0.26, "
+    "1.6, 3.0 and 0.40 with five seeds, where that of Adaptive is 1.7 to 1.9; at 100 λ_best 0.50, 0.26, 0.51, 0.51 and 0.39, where it is "
+    "0.37 to 0.38. Whether it is ahead is decided by how often the printed rule doubles its guess of R²: the last weights have norms of "
+    "120, 7.6, 67, 132 and 15, and those of the optimum 6.5. With our default rule, which follows the norm of the weights, all seeds end "
+    "at 0.241 at both λ. On covtype, whose rows are the paper's, it is ahead at λ_best and 10 λ_best, and 0.1 % behind at 100 λ_best."
+)
+BY_CHANCE_IN_TESTING = (
+    "On the substitute for combined it is the seed that decides, as in Figure 1. On covtype, whose rows are the paper's, Proximal is "
+    "ahead at λ_best and 0.3 % behind at the other two, where the three errors hardly differ."
+)
+
+
 def curve_claim(figure: int, column: str) -> Claim:
     return Claim(
         "As shown, the proximal algorithm enjoys a comfortable advantage over the other methods, especially for small λ_best.",
@@ -73,6 +86,7 @@ def curve_claim(figure: int, column: str) -> Claim:
         f"At every λ the median {column} of its last ten passes is at most that of Pegasos and Adaptive, and by a larger factor at λ_best "
         "than at 100 λ_best.",
         functools.partial(advantage, column),
+        BY_CHANCE if column == "objective" else BY_CHANCE_IN_TESTING,
     )
 
 
