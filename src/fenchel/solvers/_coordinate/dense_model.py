@@ -72,6 +72,7 @@ def minimise_by_gram(
 ) -> None:
     """Minimise the model until its gap is about the target; w and its gradient g are changed in place.
 
+    G may have further rows and columns, for weights to come.
     ``signs`` are the Newton steps on a model with the same G, whose factors serve again.
     """
     G = G if G.flags.c_contiguous else G.T  # G is symmetric, and BLAS leaves it by columns: reading its rows would take 4 times as long

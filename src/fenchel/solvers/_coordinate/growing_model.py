@@ -21,22 +21,35 @@ from fenchel.solvers._second_order.curvatures import row_curvatures
 
 BLAS_IN_PARALLEL_FROM = 2_000_000  # entries of C from which a product uses threads: it takes about 0.5 ms
 FEW_ROWS = 4096  # most rows for which C is multiplied as a whole, not by blocks of its columns
+ROOM = 1.25  # for columns to come, relative to those there are when C and G are copied
 FEW = 4  # weights for each one that changes, from which the columns of these are copied before they are multiplied
 
 
 class GrowingModel:
-    """C, G and h; ``which`` are the columns of X in use, in the order in which they came into use."""
+    """C, G and h; ``which`` are the columns of X in use, in the order in which they came into use.
+
+    G is the upper left corner of ``products``, which has room for more.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.problem, X = problem, problem.design.storage
         self.X: Any = X.tocsc() if sp.issparse(X) else X
         self.is_sparse = sp.issparse(X)
         self.which, self.is_used = np.empty(0, dtype=np.int64), np.zeros(X.shape[1], dtype=bool)
-        self.columns: Any = sp.csr_array((0, problem.m)) if self.is_sparse else np.empty((0, problem.m))
-        self.centres, self.means, self.G = np.empty(0), np.empty(0), np.empty((0, 0))
+        self._columns: Any = sp.csr_array((0, problem.m)) if self.is_sparse else np.empty((0, problem.m))
+        self.centres, self.means, self.products = np.empty(0), np.empty(0), np.empty((0, 0))
         self.h = np.empty(problem.m)
         self._set_curvatures(problem.origin_predictions)
         self.first_h = self.h.copy()
+
+    @property
+    def G(self) -> np.ndarray:
+        return self.products[: len(self.which), : len(self.which)]
+
+    @property
+    def columns(self) -> Any:
+        """C"""
+        return self._columns[: len(self.which)]
 
     def _set_curvatures(self, z: np.ndarray) -> None:
         problem = self.problem
@@ -50,24 +63,34 @@ class GrowingModel:
             return 0
         old = len(self.which)
         self.is_used[new] = True
-        self.which = np.concatenate([self.which, new])
         self._append(new)
-        G = np.empty((len(self.which), len(self.which)))
-        G[:old, :old] = self.G
+        if len(self.which) > len(self.products):
+            before, room = self.products[:old, :old], self._room()
+            self.products = np.empty((room, room))
+            self.products[:old, :old] = before
+        G = self.G
         G[old:] = self._products(old)
         G[:old, old:] = G[old:, :old].T
-        self.G = G
         return len(new)
 
+    def _room(self) -> int:
+        return min(int(ROOM * len(self.which)), len(self.is_used))
+
     def _append(self, new: np.ndarray) -> None:
+        old = len(self.which)
+        self.which = np.concatenate([self.which, new])
         if self.is_sparse:
             columns: Any = self.X[:, new].T.tocsr().astype(np.float64)
-            self.columns, centres = sp.vstack([self.columns, columns], format="csr"), np.zeros(len(new))
+            self._columns, centres = sp.vstack([self._columns, columns], format="csr"), np.zeros(len(new))
         else:
-            columns = np.array(self.X[:, new].T, dtype=np.float64, order="C")
+            if len(self.which) > len(self._columns):
+                before = self._columns[:old]
+                self._columns = np.empty((self._room(), self.problem.m))
+                self._columns[:old] = before
+            columns = self._columns[old : len(self.which)]
+            columns[:] = self.X[:, new].T
             centres = columns @ self.first_h / self.first_h.sum() if self.problem.free else np.zeros(len(new))
             columns -= centres[:, None]
-            self.columns = np.concatenate([self.columns, columns])
         self.centres = np.concatenate([self.centres, centres])
         self.means = np.concatenate([self.means, self._means(columns)])
 
@@ -99,7 +122,7 @@ class GrowingModel:
         """Compute G at other predictions."""
         self._set_curvatures(z)
         self.means = self._means(self.columns)
-        self.G = self._products(0)
+        self.G[:] = self._products(0)
 
     def dots(self, a: np.ndarray) -> np.ndarray:
         """C·a"""

@@ -119,7 +119,7 @@ class StrengthsAtOnce:
         if not w.any() and l1 >= (1.0 - ROUNDING) * self.l1_of_origin:
             return start._replace(l1=l1)  # rounding errors would become weights
         if self.is_exact:
-            minimise_by_gram(self.model.G, l1, l2, w, self.model.G @ w - self.v_of_origin[which], target, MOST_SWEEPS, self.signs)
+            minimise_by_gram(self.model.products, l1, l2, w, self.model.G @ w - self.v_of_origin[which], target, MOST_SWEEPS, self.signs)
             shift = float(self.problem.origin[-1] - self.model.means @ w) if self.problem.free else 0.0
         else:
             w, z, shift = self._solved_by_steps(w, z, shift, l1, l2, target)
@@ -173,7 +173,7 @@ class StrengthsAtOnce:
         """Weights, predictions and the change of the intercept after a step on the model; None if P does not fall by enough."""
         model, problem = self.model, self.problem
         new, gradient = w.copy(), g - of_shift * model.means
-        minimise_by_gram(model.G, l1, l2, new, gradient, target, MOST_SWEEPS, self.signs)
+        minimise_by_gram(model.products, l1, l2, new, gradient, target, MOST_SWEEPS, self.signs)
         d = new - w
         shift = -of_shift / model.total - float(model.means @ d) if problem.free else 0.0
         Xd = model.combined(d) + shift
