@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from fenchel.cli.screen import label, print_message
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice
+from fenchel.datasets.row_store.manifest import is_store
 
 if TYPE_CHECKING:
     from fenchel.datasets import Data, Encoding
@@ -172,6 +173,8 @@ def read_for_model(model: Any, source: str, columns: TableOptions = DEFAULTS) ->
         if encoding is None:
             encoding = _numbers_only(model, source, columns)
         data = read_rows(source, TableOptions(format=columns.format), encoding)
+    elif is_store(Path(source)):
+        data = read_rows(source, columns, getattr(model, "encoding_", None))
     else:
         data = read_rows(source, columns, index_base=getattr(model, "index_base_", None))
     exact = getattr(model, "encoding_", None) is not None

@@ -8,6 +8,8 @@ from .generators import (
     with_noise_features as with_noise_features,
 )
 from .rna_files import RnaRecord as RnaRecord, read_bpseq as read_bpseq, read_dbn as read_dbn, read_rna as read_rna, write_dbn as write_dbn
+from .row_store.conversion import convert as convert
+from .row_store.stored_data import open as open
 from .store.fetch import ChecksumError as ChecksumError
 from .store.lookup import Listing as Listing, available as available, load as load, path as path
 from .structured_generators import make_ranking as make_ranking, make_rna as make_rna, make_sequences as make_sequences

@@ -13,6 +13,7 @@ from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice, checked_whole
 from fenchel.datasets.data import Data
 from fenchel.datasets.npz import read_npz, write_npz
+from fenchel.datasets.row_store.manifest import is_store
 from fenchel.datasets.svmlight.query_detection import has_queries
 from fenchel.datasets.svmlight.reader import read_parts
 from fenchel.datasets.svmlight.writer import write_svmlight
@@ -42,6 +43,8 @@ def read(
 ) -> Data:
     """Read a file in the format of its ending or ``format``: .csv, .tsv, .parquet, .npz; any other ending is svmlight text.
 
+    A store, the folder that ``convert`` writes, is opened and not read.
+
     Text may be compressed (.gz, .bz2, .xz). For a table, ``target`` names the column to predict, ``features`` those to train on, ``drop``
     those to leave out and ``sample_weight`` the one with the sample weights; ``Encoding`` explains how columns become features and what
     ``missing`` and ``max_categories`` do. To predict, read a table with the ``encoding`` of the training table. For svmlight text,
@@ -59,6 +62,9 @@ def read(
     (('hp', 'fuel=diesel', 'fuel=petrol'), [[90.0, 1.0, 0.0], [120.0, 0.0, 1.0]], ['old', 'new'])
     """
     path = Path(path)
+    if is_store(path):
+        options = {"target": target, "features": features, "format": format, "sample_weight": sample_weight, "drop": drop or None}
+        return _open_store(path, encoding, {**options, "missing": missing, "max_categories": max_categories})
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory: give a file in it.")
     if not path.is_file():
@@ -80,6 +86,18 @@ def read(
         else:
             data = _read_npz(path, features, dtype, max_bytes)
     return replace(data, name=path.name)
+
+
+def _open_store(path: Path, encoding: Encoding | None, options: dict[str, Any]) -> Data:
+    from fenchel.datasets.row_store.stored_data import open
+
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(Argument(name, ...), f" was chosen when {path} was converted: leave it out.")
+    data = open(path)
+    if encoding is not None and (data.encoding is None or data.encoding.columns != encoding.columns):
+        raise InputError(f"{path} has other columns than the model: convert the data again with --like and the store of the training rows.")
+    return data
 
 
 def _read_table(
@@ -110,7 +128,7 @@ def _ending(path: Path) -> str:
 def format_to_write(path: Path, format: str | None) -> str:
     """The format to write: the given one, else that of the ending, which must be a known one."""
     if format is None and _ending(path) not in (*ENDINGS, *SVMLIGHT):
-        known = ", ".join([*ENDINGS, *SVMLIGHT[1:]])
+        known = ", ".join([*ENDINGS, ".store", *SVMLIGHT[1:]])
         raise InputError(f"{path}: the ending {_ending(path)} belongs to no known format: use one of {known}, or give the format.")
     return format_of(path, format)
 

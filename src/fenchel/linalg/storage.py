@@ -26,6 +26,8 @@ def as_storage(X: Any, check_finite: bool = True) -> Any:
     Indices need not be sorted: those of scikit-learn's text features are not, and sorting them takes as long as several passes.
     ``check_finite=False`` skips the search for values that are not finite, for an X that has been checked already.
     """
+    if getattr(X, "is_checked", False):  # a store's, which was checked when it was opened
+        return X
     storage = _sparse_storage(X) if sp.issparse(X) else _dense_storage(X)
     if check_finite:
         _check_finite(storage)

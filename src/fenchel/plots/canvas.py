@@ -34,8 +34,10 @@ def save(drawn: Any, file: str | os.PathLike[str]) -> None:
     check_file(file)
     first = drawn if hasattr(drawn, "savefig") or hasattr(drawn, "figure") else np.asarray(drawn, dtype=object).ravel()[0]
     figure = first if hasattr(first, "savefig") else first.figure
-    with replacing(file) as path:
-        figure.savefig(path, format=_suffix(file)[1:], dpi=150)
+    dated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    # Without dates and random names in it, the same figure is the same file.
+    with replacing(file) as path, _matplotlib().rc_context({"svg.hashsalt": "fenchel"}):
+        figure.savefig(path, format=_suffix(file)[1:], dpi=150, metadata=dated.get(_suffix(file)))
 
 
 def check_file(file: str | os.PathLike[str]) -> None:

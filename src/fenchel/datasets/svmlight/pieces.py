@@ -132,7 +132,7 @@ def parse_file(lines: Lines, rules: Rules, threads: int) -> ParsedFile:
 
 def _work(lines: Lines, parsed: ParsedFile, most: float = np.inf) -> None:
     """Take chunks and parse them until none is left or there is a fault."""
-    workspace, buffer = _Workspace(parsed.rules), bytearray()
+    workspace, buffer = Workspace(parsed.rules), bytearray()
     while most > 0:
         most -= 1
         try:
@@ -156,7 +156,7 @@ def _work(lines: Lines, parsed: ParsedFile, most: float = np.inf) -> None:
 NOTHING = State(0, 0, 0, 0, 0, HIGHEST_INDEX, -1, 0, FINE, 0)
 
 
-class _Workspace:
+class Workspace:
     """The arrays of one thread, reused for every chunk: sized for the worst case, of which only the pages in use take memory."""
 
     def __init__(self, rules: Rules) -> None:

@@ -20,6 +20,7 @@ from fenchel.core.validation import checked_choice
 from fenchel.datasets.data import Data
 from fenchel.datasets.tables import arrow_columns as arrow, encoding_json
 from fenchel.datasets.tables.column import Column
+from fenchel.datasets.tables.column_facts import ColumnFacts
 
 TARGETS = ("target", "label", "class", "y")
 NAMED = 30  # number of columns that a message lists
@@ -71,19 +72,8 @@ class Encoding:
         identifier and is refused; ``max_categories`` sets another limit.
         """
         table = arrow.as_table(table)
-        target = _target(table, target)
-        drop = [drop] if isinstance(drop, str) else drop
-        features = [features] if isinstance(features, str) else features
-        arrow.check_present(table, [*drop, *(features or ()), *([sample_weight] if sample_weight else [])])
-        excluded = {target, sample_weight, *drop}
-        used = [name for name in dict.fromkeys(table.column_names if features is None else features) if name not in excluded]
-        if not used:
-            raise InputError(
-                f"The table has only the columns {', '.join(map(repr, table.column_names))}: give at least one column to train on."
-            )
-        if missing is not None:
-            checked_choice("missing", missing, ("zero", "mean"))
-        limit = max_categories if max_categories is not None else max(FEW_CATEGORIES, min(table.num_rows // 2, MANY_CATEGORIES))
+        target, used = chosen_columns(table, target, features, drop, sample_weight, missing)
+        limit = most_categories(max_categories, table.num_rows)
         fitted = tuple(_fitted(name, table[name], missing, limit) for name in used)
         target_column = Column(target, arrow.column_kind(target, table[target], "target"))
         if target_column.kind == "category":
@@ -120,6 +110,28 @@ class Encoding:
         return cls(*encoding_json.loads(text))
 
 
+def chosen_columns(table: Any, target: Any, features: Any, drop: Any, sample_weight: Any, missing: Any) -> tuple[str, list[str]]:
+    """The target and the columns to train on, of a table or its schema."""
+    target = _target(table, target)
+    drop = [drop] if isinstance(drop, str) else drop
+    features = [features] if isinstance(features, str) else features
+    arrow.check_present(table, [*drop, *(features or ()), *([sample_weight] if sample_weight else [])])
+    excluded = {target, sample_weight, *drop}
+    used = [name for name in dict.fromkeys(table.column_names if features is None else features) if name not in excluded]
+    if not used:
+        raise InputError(
+            f"The table has only the columns {', '.join(map(repr, table.column_names))}: give at least one column to train on."
+        )
+    if missing is not None:
+        checked_choice("missing", missing, ("zero", "mean"))
+    return target, used
+
+
+def most_categories(given: int | None, rows: int) -> int:
+    """The most different texts of a column that is encoded."""
+    return given if given is not None else max(FEW_CATEGORIES, min(rows // 2, MANY_CATEGORIES))
+
+
 def _target(table: Any, target: str | None) -> str:
     if target is not None:
         arrow.check_present(table, [target])
@@ -140,38 +152,11 @@ def _target(table: Any, target: str | None) -> str:
 
 
 def _fitted(name: str, values: Any, missing: str | None, limit: int) -> Column:
-    if arrow.column_kind(name, values) == "category":
+    facts = ColumnFacts(name)
+    facts.add(values)
+    if facts.kind == "category":
         _warn_of_mixture(name, values, "one-hot columns", "correct it, or leave the column out with ", Argument("drop", [name]), ".")
-        return Column(name, "category", _categories(name, values, limit))
-    numbers, absent = arrow.numbers(name, values)
-    if missing is None:
-        if absent.any():
-            raise InputError(
-                f"Column {name!r} has {counted(absent.sum(), 'missing value')} in {len(numbers):,} rows: choose a replacement with ",
-                Argument("missing", "zero"),
-                " or ",
-                Argument("missing", "mean"),
-                ", or leave the column out with ",
-                Argument("drop", [name]),
-                ".",
-            )
-        return Column(name, "number")
-    if missing == "mean" and absent.all():
-        raise InputError(f"Column {name!r} has no values and so no mean: leave it out with ", Argument("drop", [name]), ".")
-    return Column(name, "number", fill=float(numbers[~absent].mean()) if missing == "mean" else 0.0)
-
-
-def _categories(name: str, values: Any, limit: int) -> tuple[str, ...]:
-    different = arrow.different(values)
-    if len(different) > limit:
-        raise InputError(
-            f"Column {name!r} has {len(different):,} different texts in {len(values):,} rows, as identifiers have: leave it out with ",
-            Argument("drop", [name]),
-            ", or give ",
-            Argument("max_categories", len(different)),
-            " if each of them should have a weight.",
-        )
-    return tuple(sorted(different))
+    return facts.fitted(missing, limit)
 
 
 def _encoded(column: Column, values: Any) -> np.ndarray:
