@@ -25,11 +25,10 @@ def open(path: str | os.PathLike[str]) -> Data:
     read once and compared with its checksums.
 
     >>> import fenchel as fl, tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> source = Path(folder.name) / "two.svm"
-    >>> _ = source.write_text("+1 1:0.5 3:2\\n-1 2:1\\n")
-    >>> fl.datasets.convert(source, Path(folder.name) / "two.store")
-    >>> fl.datasets.open(Path(folder.name) / "two.store")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "two.svm").write_text("+1 1:0.5 3:2\\n-1 2:1\\n")
+    ...     fl.datasets.convert(Path(folder, "two.svm"), Path(folder, "two.store"))
+    ...     fl.datasets.open(Path(folder, "two.store"))
     Data('two.store': 2 rows x 3 features, csr float64, 3 stored values (50.00%); labels -1, 1)
     """
     folder = Path(path)
