@@ -68,7 +68,7 @@ def cyanure(task: str, X: Any, y: np.ndarray, strength: float, threads: int) -> 
 
     make = Regression if losses[task] == "square" else Classifier
     options = {
-        "loss": losses[task],
+        **({"loss": losses[task]} if make is Classifier else {}),
         "penalty": "l1" if task in ("lasso", "l1-logistic") else "l2",
         "lambda_1": strength,
         "max_iter": MOST_PASSES,

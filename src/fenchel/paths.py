@@ -331,10 +331,11 @@ def solve_all(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dic
                 yield result
             if not len(grid) or options["callback"].is_set():
                 return
-        if are_found_at_once(problem):
+        if are_found_at_once(problem) and problem.design.on_disk is None:
             yield from solve_at_once(problem, grid, penalty, options, tolerances)
             return
-    reduced = Reduction(problem) if len(grid) > 1 and reducible(problem, options["tol"]) else None
+    is_reducible = len(grid) > 1 and problem.design.on_disk is None and reducible(problem, options["tol"])
+    reduced = Reduction(problem) if is_reducible else None
     if reduced is not None and reduced.is_exact:
         found = [
             reduced.taken_back(result, problem, options["tol"])
@@ -500,7 +501,7 @@ def validate_fold(
 
 def fold_weights(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any]) -> Iterator[np.ndarray]:
     """The weights at each strength, for the rows of a fold: no more accurate than validation errors need, where that saves time."""
-    if penalty.positive or options["solver"] != "auto" or not has_column_path(problem):
+    if penalty.positive or options["solver"] != "auto" or not has_column_path(problem) or problem.design.on_disk is not None:
         yield from (result.w for result in solve_all(problem, grid, penalty, options, of_own=False))
         return
     problem = problem.centred()

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fenchel.core.errors import Argument, InputError
+from fenchel.core.sizes import bytes_of
 
 STEP = 1 << 20  # bytes unpacked between two checks
 VARIABLE = "FENCHEL_MAX_BYTES"
-UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-BYTES = re.compile(r"([0-9]{1,18})\s*([kmgt]?)i?b?", re.IGNORECASE)
 
 
 class Limit(NamedTuple):
@@ -83,10 +81,10 @@ def user_limit(max_bytes: Any, name: str = "max_bytes") -> int | None:
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
         return None
-    found = BYTES.fullmatch(text)
-    if found is None or int(found[1]) == 0:
+    found = bytes_of(text)
+    if not found:
         raise InputError(f"The environment variable {VARIABLE} is {text[:40]!r}: give a number of bytes such as 8000000000 or 8G.")
-    return int(found[1]) * UNITS[found[2].lower()]
+    return found
 
 
 class Counted(io.RawIOBase):

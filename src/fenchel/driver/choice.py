@@ -216,7 +216,7 @@ def stages_for(problem: Problem, chosen: Stage) -> list[Stage]:
 
 def _stages_around(problem: Problem, chosen: Stage) -> list[Stage]:
     known = solvers()
-    if not is_ridge(problem.penalised) or problem.vector_valued:
+    if not is_ridge(problem.penalised) or problem.vector_valued or problem.design.on_disk is not None:
         return [chosen]
     if chosen.solver == "newton":
         last = [chosen]

@@ -40,6 +40,7 @@ def minimize(
     seed: int = 0,
     start: Iterate | Result | np.ndarray | None = None,
     threads: int | None = None,
+    memory: int | str | None = None,
     callback: Callable[[Evaluation], bool | None] | None = None,
     progress: bool = False,
     **options: Any,
@@ -56,6 +57,8 @@ def minimize(
         seed: of the solver's random choices; the same seed and threads give the same result.
         start: an earlier result, iterate or weight vector to continue from.
         threads: for products with the whole matrix; all available processors by default.
+        memory: the bytes that rows mapped from files, such as those of a store, may take, or a text such as "500MB". If they take more,
+            they are read from disk in every pass. By default ``$FENCHEL_MEMORY``, else half of what is available.
         callback: called after every evaluation; return True to stop.
         progress: show a progress bar on standard error.
         **options: the solver's own; an unknown one is an error.
@@ -79,6 +82,7 @@ def minimize(
         seed=seed,
         start=start,
         threads=threads,
+        memory=memory,
         callback=callback,
         progress=progress,
         **options,
@@ -100,6 +104,7 @@ def solve(
     seed: int = 0,
     start: Iterate | Result | np.ndarray | None = None,
     threads: int | None = None,
+    memory: int | str | None = None,
     callback: Callable[[Evaluation], bool | None] | None = None,
     progress: bool = False,
     patience: float | None = None,
@@ -122,6 +127,7 @@ def solve(
         if 0.0 < problem.objective_at_zero < LEAST_OBJECTIVE:
             raise InputError(f"The objective at w = 0 is {problem.objective_at_zero:.0e}, too small for floating point: scale y.")
         problem = problem.with_threads(threads)
+        problem = problem if problem.structured else problem.with_memory(memory)
     else:
         problem = problem.limited(max_passes, threads)  # type: ignore[attr-defined]
     posed = problem

@@ -6,6 +6,7 @@ import copy
 import itertools
 import logging
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +30,7 @@ from fenchel.linalg.row_kernels import (
     rows_norms,
 )
 from fenchel.linalg.rows import CsrRows, DenseRows
+from fenchel.linalg.rows_on_disk import rows_on_disk
 from fenchel.linalg.storage import as_storage, with_sorted_indices
 from fenchel.linalg.views import csr_rows, writable
 from fenchel.linalg.weights import Compensated, Plain
@@ -80,6 +82,7 @@ class Design:
         self._csr: CsrRows | None = None
         self._columns: Any = None
         self._largest: np.ndarray | None = None
+        self.on_disk = rows_on_disk(self.storage)  #: blocks of the rows, if they do not fit into the memory that may be taken
         self.hidden_terms = 0  # terms that an entry may be the rounded root of a sum of, where columns were merged
         self.memo: dict[str, Any] = {}  # shared by solvers of all problems on this matrix
 
@@ -269,15 +272,26 @@ class Design:
         bounds = self.ranges(vectors, count)
         if forward:
             dot: Any = rows_dot if one else rows_dots
-            in_parallel([(dot, vectors, Plain(flat.reshape(-1)), a, b, out) for a, b in bounds])
+            for ranges in self._pieces(bounds):
+                in_parallel([(dot, vectors, Plain(flat.reshape(-1)), a, b, out) for a, b in ranges])
             return out
         add: Any = rows_add if one else rows_adds
         parts = [out] + [np.zeros_like(out) for _ in bounds[1:]]
-        jobs = zip(bounds, parts, strict=True)
-        in_parallel([(add, vectors, flat, a, b, Plain(part.reshape(-1))) for (a, b), part in jobs])
+        for ranges in self._pieces(bounds):
+            jobs = zip(ranges, parts, strict=True)
+            in_parallel([(add, vectors, flat, a, b, Plain(part.reshape(-1))) for (a, b), part in jobs])
         for part in parts[1:]:
             out += part
         return out
+
+    def _pieces(self, bounds: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+        """The ranges of all threads at once; for rows on disk, those within one block after another, which are fetched ahead."""
+        if self.on_disk is None:
+            yield bounds
+            return
+        threads = len(bounds)
+        for first, last in self.on_disk.in_order():
+            yield [(first + (last - first) * k // threads, first + (last - first) * (k + 1) // threads) for k in range(threads)]
 
     def ranges(self, vectors: Any, count: int) -> list[tuple[int, int]]:
         """Consecutive ranges of rows or columns, one for each thread, with about as many entries each."""

@@ -388,6 +388,20 @@ def row_orders(m: int, sampling: str, rng: np.random.Generator, batch: int) -> I
             yield part, done + (first + len(part)) / m
 
 
+def orders_on_disk(rows: Any, rng: np.random.Generator, batch: int) -> Iterator[tuple[np.ndarray, float]]:
+    """The same for rows on disk, whatever the sampling: whole batches of rows of one block after another."""
+    for done in itertools.count():
+        read, left = 0, np.empty(0, dtype=np.int64)
+        for order in rows.shuffled(rng):
+            order = np.concatenate([left, order])
+            kept = len(order) - len(order) % batch
+            left, read = order[kept:], read + kept
+            if kept:
+                yield order[:kept], done + read / rows.m
+        if len(left):
+            yield left, done + 1.0
+
+
 def gap_between(objective: float, bound: float) -> float:
     """Objective minus lower bound: infinite where either is not finite, and where they contradict each other.
 

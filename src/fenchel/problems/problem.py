@@ -15,16 +15,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fenchel.core.array_types import MatrixLike
-from fenchel.core.errors import InputError
+from fenchel.core.errors import Argument, InputError
+from fenchel.core.memory import memory as available_memory, memory_limited
 from fenchel.linalg.design import Design
+from fenchel.linalg.rows_on_disk import rows_on_disk
 from fenchel.losses.loss_protocol import Loss
 from fenchel.problems.labels import checked_labels, checked_sample_weights
-from fenchel.problems.objective import Chunk, row_orders
+from fenchel.problems.objective import Chunk, orders_on_disk, row_orders
+from fenchel.problems.row_order import block_shuffled
 from fenchel.problems.rows_objective import RowsObjective
 from fenchel.regularizers.regularizer_protocol import Regularizer
 from fenchel.regularizers.unpenalised_intercept import UnpenalisedIntercept
 
 FREE = "free"
+# Numbers for each row and weight that a run keeps beside X: labels, weights, norms, α, predictions, and copies of them.
+VECTORS_OF_ROWS, VECTORS_OF_WEIGHTS = 12, 20
 
 
 class Problem(RowsObjective):
@@ -96,10 +101,18 @@ class Problem(RowsObjective):
             raise InputError("These rows have no weight at all: take others, or give them sample weights above 0.")
         return self._changed(design=design, m=design.m, y=self.y[rows], row_weights=row_weights / row_weights.sum(), memo={})
 
+    def passed(self, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """The rows of a pass in random order, in pieces: all at once, or for rows on disk those of one block after another."""
+        if self.design.on_disk is None:
+            yield block_shuffled(self.m, rng)
+        else:
+            yield from self.design.on_disk.shuffled(rng)
+
     def chunks(self, sampling: str, rng: np.random.Generator, batch: int) -> Iterator[Chunk]:
         """The rows in the order that ``sampling`` names, pass after pass without end, in pieces of whole batches."""
         s = self.m * self.row_weights
-        for order, passes in row_orders(self.m, sampling, rng, batch):
+        on_disk = self.design.on_disk
+        for order, passes in row_orders(self.m, sampling, rng, batch) if on_disk is None else orders_on_disk(on_disk, rng, batch):
             yield Chunk(self.design, self.y, s, order, passes)
 
     def sample(self) -> Chunk:
@@ -163,6 +176,22 @@ class Problem(RowsObjective):
             other.design.threads = int(threads)
             self._by_threads[threads] = other
         return self._by_threads[threads]
+
+    def with_memory(self, memory: int | str | None) -> Problem:
+        """The same problem with rows on disk if they take more than so many bytes; an error if its vectors alone take more."""
+        if memory is None:
+            return self
+        with memory_limited(memory):
+            allowed, vectors = available_memory(), 8 * self.outputs * (VECTORS_OF_ROWS * self.m + VECTORS_OF_WEIGHTS * self.n)
+            if vectors > allowed:
+                raise InputError(
+                    Argument("memory", memory), f": the vectors of this problem take about {vectors / 2**20:,.0f} MB; give more."
+                )
+            other = copy.copy(self)
+            other.design = copy.copy(self.design)
+            other.design.on_disk = rows_on_disk(self.design.storage)
+            vars(other).pop("decisions", None)
+        return other
 
     @cached_property
     def _by_threads(self) -> dict[int, Problem]:

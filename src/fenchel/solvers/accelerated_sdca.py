@@ -43,9 +43,8 @@ from fenchel.linalg.weights import read_weights, weights_of
 from fenchel.losses.smoothed import smoothed
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
-from fenchel.problems.row_order import block_shuffled
 from fenchel.solvers.declaration import bounded_below, dual_steps, known_link, separable, smooth_or_smoothable, solver
-from fenchel.solvers.sdca import LARGEST_SEED, DualPasses, dual_curvatures, intercept_term, sdca, start_alpha, with_dual_step
+from fenchel.solvers.sdca import DualPasses, dual_curvatures, intercept_term, sdca, start_alpha, with_dual_step
 
 VARIANTS = ("faithful", "practical")
 SMALLEST_CONDITION = 10.0  # the paper's bound on R²/(λγm), below which acceleration gains nothing
@@ -220,9 +219,7 @@ class Inner:
         # The two vectors are used again in every pass: new ones of many weights would cost as much as the additions.
         self._add_proximal(v, 1.0, self._room)
         u = weights_of(self.regularizer, self._room)
-        order = block_shuffled(problem.m, self.rng)
-        seed = int(self.rng.integers(1, LARGEST_SEED)) if self.shrinking else 0
-        read, self.is_settled, loss = self._dual.run(u, self._q, order, self.progressive, seed)
+        read, self.is_settled, loss = self._dual.whole_pass(u, self._q, self.rng, self.progressive, self.shrinking)
         self.passes, self.accesses = self.passes + max(1.0, read / max(1, problem.design.nnz)), self.accesses + read
         self.mean_loss = loss if self.progressive else math.nan
         self._add_proximal(u.v, -1.0, v)

@@ -16,7 +16,7 @@ from fenchel.solvers._coordinate.coordinate_descent import CoordinateDescent
 from fenchel.solvers.declaration import known_smoothness, separable, solver
 
 
-@solver("cyclic-cd", needs=(known_smoothness, separable))
+@solver("cyclic-cd", needs=(known_smoothness, separable), by_columns=True)
 def cyclic_cd(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, beta: str = "column"
 ) -> Iterator[Iterate]:

@@ -29,6 +29,7 @@ class Solver:
     aims: bool = False  #: whether its private state depends on the accuracy wanted
     limited: bool = False  #: whether it is given the limit ``most_passes``, because it may make many passes before its first iterate
     by_rows: bool = False  #: whether its way to the weights depends on the order of rows, or on equal rows being one of more weight
+    by_columns: bool = False  #: whether it reads X by columns, which a matrix stored by rows is copied for
     structured: bool = False  #: whether values and subgradients of the mean loss, or of one example's loss, are enough for it
 
     def refusal(self, problem: Problem) -> str | None:
@@ -37,6 +38,8 @@ class Solver:
             return "rows that can be read again, and a Stream is read once"
         if problem.structured and not self.structured:
             return "a problem with rows, and this one is structured"
+        if self.by_columns and problem.in_memory and problem.design.on_disk is not None:
+            return "X by columns, and rows on disk that are larger than the memory are read by rows"
         for need in self.needs:
             reason = need(problem)
             if reason is not None:
@@ -58,10 +61,11 @@ def solver(
     aims: bool = False,
     limited: bool = False,
     by_rows: bool = False,
+    by_columns: bool = False,
     structured: bool = False,
 ) -> Callable[[Callable[..., Iterator[Iterate]]], Solver]:
     """Make a generator function a solver that ``minimize`` finds by name; the other arguments are the fields of :class:`Solver`."""
-    return lambda run: Solver(name, run, needs, online, evaluates_start, aims, limited, by_rows or online, structured)
+    return lambda run: Solver(name, run, needs, online, evaluates_start, aims, limited, by_rows or online, by_columns, structured)
 
 
 # ---- properties that a solver may require ----

@@ -62,7 +62,7 @@ def greedy_steps(columns, predictions, feature, regularizer, w, beta, budget):
     return True
 
 
-@solver("gcd", needs=(known_smoothness, separable))
+@solver("gcd", needs=(known_smoothness, separable), by_columns=True)
 def gcd(problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, beta: str = "column") -> Iterator[Iterate]:
     """Greedy coordinate descent: smooth losses, with any regularizer that is a sum over weights."""
     descent = CoordinateDescent(problem, start, beta)

@@ -27,7 +27,7 @@ from fenchel.solvers.declaration import known_smoothness, separable, solver
 LONG = 100  # default number of steps per coordinate in each of several runs
 
 
-@solver("scd", needs=(known_smoothness, separable))
+@solver("scd", needs=(known_smoothness, separable), by_columns=True)
 def scd(
     problem: Problem,
     *,

@@ -37,7 +37,6 @@ from fenchel.losses.outputs import outputs_of
 from fenchel.losses.step_rule import with_step_rule
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Iterate
-from fenchel.problems.row_order import block_shuffled
 from fenchel.solvers._dual_ascent.rounds import Rounds
 from fenchel.solvers.declaration import dual_steps, known_link, solver, strongly_convex_penalty
 
@@ -136,6 +135,15 @@ class DualPasses:
         shared = problem.design.rows, problem.y, problem.row_weights, problem.loss, self.outputs
         return sdca_pass(*shared, w, self.alpha, q, order, progressive, seed)
 
+    def whole_pass(self, w: Any, q: np.ndarray, rng: np.random.Generator, progressive: bool, shrinking: bool) -> tuple[int, bool, float]:
+        """A pass over all rows in random order, on disk without sweeps over the rows that moved; see :func:`sdca_pass`."""
+        again = shrinking and self.problem.design.on_disk is None
+        read, settled, loss = 0, False, 0.0
+        for order in self.problem.passed(rng):
+            more, settled, part = self.run(w, q, order, progressive, int(rng.integers(1, LARGEST_SEED)) if again else 0)
+            read, loss = read + more, loss + part
+        return read, settled, loss
+
     def _in_rounds(self, rounds: Rounds, w: Any, q: np.ndarray, order: np.ndarray, progressive: bool, seed: int) -> tuple[int, bool, float]:
         """The same as ``sdca_pass``, whose sweeps would cost small problems too much if each were a call from Python."""
         whole = rounds.sweep(w, q, order, progressive)
@@ -188,8 +196,7 @@ def sdca(
     dual = DualPasses(problem, alpha)
     passes, accesses, entries, found = 0.0, 0, max(1, problem.design.nnz), np.empty(len(v))
     while True:
-        order, seed = block_shuffled(problem.m, rng), int(rng.integers(1, LARGEST_SEED)) if shrinking else 0
-        read, _, loss = dual.run(w, q, order, progressive, seed)
+        read, _, loss = dual.whole_pass(w, q, rng, progressive, shrinking)
         passes, accesses = passes + max(1.0, read / entries), accesses + read
         if isinstance(w, Coupled):
             refresh(w)

@@ -54,7 +54,7 @@ GRAM_PASSES = 4  # over X where they are computed: for the gradient, the product
 SWEEPS = 5  # coordinate descent sweeps over a working set between evaluations
 
 
-@solver("working-set", needs=(known_smoothness, sparse_penalty), evaluates_start=True)
+@solver("working-set", needs=(known_smoothness, sparse_penalty), by_columns=True, evaluates_start=True)
 def working_set(
     problem: Problem, *, start: Iterate | None, rng: np.random.Generator, accuracy: float, screening: bool = True
 ) -> Iterator[Iterate]:

@@ -20,8 +20,13 @@ from fenchel.solvers.declaration import is_quadratic
 
 
 def has_normal_equations(problem: Problem) -> bool:
-    """Whether the loss is quadratic, with one output, and the intercept, if there is one, is not penalised."""
-    return is_quadratic(problem) and not problem.vector_valued and (problem.free or not problem.intercept)
+    """Whether the loss is quadratic, with one output, and the intercept, if there is one, is not penalised.
+
+    Rows on disk would be copied if they are not dense and of float64.
+    """
+    design = problem.design
+    in_place = design.on_disk is None or (not sp.issparse(design.storage) and design.storage.dtype == np.float64)
+    return is_quadratic(problem) and not problem.vector_valued and (problem.free or not problem.intercept) and in_place
 
 
 class NormalEquations:
