@@ -1,4 +1,4 @@
-"""Rows of a matrix that is mapped from files and larger than the memory: blocks of them, each fetched while the one before is used
+"""Rows of a matrix that is mapped from files and larger than the memory: blocks of them, each fetched while others are used
 
 Pages of a mapped file are read when they are touched, a few at a time. To read a disk at its speed, the system is told of a whole block
 before it is needed, while kernels work on the block before. Blocks are visited in random order, and rows at random within a block.
@@ -7,6 +7,7 @@ before it is needed, while kernels work on the block before. Blocks are visited 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -17,6 +18,8 @@ import scipy.sparse as sp
 from fenchel.core.memory import memory
 
 BLOCK = 1 << 25  # bytes of rows that are fetched at once
+ADVISED = 1 << 17  # bytes that the system is told of at a time: of more, Linux reads only the beginning
+AHEAD = 4  # blocks that are fetched before they are used
 LEAST_BLOCKS = 16  # of the rows: fewer would make their order less random
 WITHIN = 8  # neighbouring rows that stay together within a block, which share cache lines
 
@@ -48,15 +51,13 @@ class RowsOnDisk:
         return block * self.rows_per_block, min((block + 1) * self.rows_per_block, self.m)
 
     def in_order(self, blocks: np.ndarray | None = None) -> Iterator[tuple[int, int]]:
-        """The rows of each block, one block after another; the next one is fetched while a block is used."""
-        order = range(self.count) if blocks is None else blocks.tolist()
-        waiting: Future[None] | None = None
+        """The rows of each block, one block after another; those that follow are fetched while a block is used."""
+        order = list(range(self.count)) if blocks is None else blocks.tolist()
+        waiting = deque(self._in_background(block) for block in order[:AHEAD])
         for k, block in enumerate(order):
-            if waiting is None:
-                self._fetch(block)
-            else:
-                waiting.result()
-            waiting = self._in_background(order[k + 1]) if k + 1 < len(order) else None
+            waiting.popleft().result()
+            if k + AHEAD < len(order):
+                waiting.append(self._in_background(order[k + AHEAD]))
             yield self.rows_of(block)
 
     def shuffled(self, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -81,8 +82,8 @@ class RowsOnDisk:
             self._files = [os.open(os.fspath(array.filename), os.O_RDONLY) for array in self.arrays]  # type: ignore[arg-type]
         for array, file in zip(self.arrays, self._files, strict=True):
             a, b = self._entries(first, last)
-            begin = array.offset + a * array.itemsize
-            os.posix_fadvise(file, begin, (b - a) * array.itemsize, os.POSIX_FADV_WILLNEED)
+            for begin in range(array.offset + a * array.itemsize, array.offset + b * array.itemsize, ADVISED):
+                os.posix_fadvise(file, begin, ADVISED, os.POSIX_FADV_WILLNEED)
 
     def _entries(self, first: int, last: int) -> tuple[int, int]:
         """The entries of some rows."""
