@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import fenchel as fl
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -19,10 +21,15 @@ ROOT = Path(__file__).parent.parent
         "docs/guide.md",
         "docs/scikit-learn.md",
         "docs/certificates.md",
+        "docs/large-data.md",
         pytest.param("docs/structured.md", marks=pytest.mark.slow),
     ],
 )
-def test_the_examples_of_a_page_run_in_order(page):
+def test_the_examples_of_a_page_run_in_order(page, tmp_path, monkeypatch):
+    if page == "docs/large-data.md":  # whose store is made in the shell
+        monkeypatch.chdir(tmp_path)
+        fl.datasets.write_svmlight("train.svm", *fl.datasets.make_text(300, n=100, nonzeros=10, seed=0))
+        fl.datasets.convert("train.svm", "train.store", shuffle=True)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     assert blocks
     names: dict[str, object] = {"__name__": f"examples of {page}"}

@@ -1,7 +1,7 @@
 from . import datasets as datasets, estimators as estimators, plots as plots, structured as structured
 from .core.compiled import compiled as compiled
 from .core.errors import InputError as InputError
-from .driver import Evaluation as Evaluation, minimize as minimize
+from .driver import Evaluation as Evaluation, checkpoints as checkpoints, minimize as minimize
 from .estimators import (
     ConditionalRandomField as ConditionalRandomField,
     ElasticNet as ElasticNet,

@@ -41,6 +41,7 @@ def train_folder(
     tol: opt.Tol = 1e-2,
     max_passes: opt.MaxPasses = 300.0,
     time_limit: opt.TimeLimit = None,
+    checkpoint: opt.Checkpoint = None,
     seed: opt.Seed = 0,
     threads: opt.Threads = None,
     as_json: opt.Json = False,
@@ -67,7 +68,7 @@ def train_folder(
     if without_structure is not None:
         raise InputError(f"{data}: {without_structure} has no structure to train on: give a dot-bracket or .bpseq file.")
     counts = {"sequences": len(sequences), "bases": sum(map(len, sequences))}
-    train(estimator, lambda: estimator.fit(sequences, structures), counts, model, as_json, quiet)
+    train(estimator, lambda: estimator.fit(sequences, structures), counts, model, as_json, quiet, checkpoint)
 
 
 @app.command()

@@ -56,6 +56,14 @@ TimeLimit = Annotated[
         metavar="SECONDS", help="Stop after this many seconds of training and keep the best model so far; reading data does not count."
     ),
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="What rows of a store may take, such as 500MB; more are read from disk in every pass."),
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Keep the state of the run here, every minute; the same command goes on from it."),
+]
 UsualL2 = Annotated[float | None, typer.Option("--l2", help="The strength of the penalty; the default depends on the loss.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random number generator.")]
 Threads = Annotated[int | None, typer.Option(min=1, help="Number of threads; by default all processors.")]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fenchel.cli import options as opt
+from fenchel.cli import options as opt, training
 from fenchel.cli.exits import DONE, INTERRUPTED, NOT_CERTIFIED, interrupts_keep_the_model
 from fenchel.cli.screen import out, print_json, print_message, table
 from fenchel.core.errors import InputError
@@ -35,6 +35,8 @@ def command(
     missing: opt.Missing = None,
     sample_weight: opt.SampleWeight = None,
     format: opt.Format = None,
+    memory: opt.Memory = None,
+    checkpoint: opt.Checkpoint = None,
     plot: opt.Plot = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -61,7 +63,7 @@ def command(
     options: dict[str, Any] = {"tol": tol, "max_passes": max_passes, "seed": seed, "threads": threads}
     grid: dict[str, Any] = {"l1_ratio": l1_ratio, "n_strengths": strengths, "ratio": ratio, "cv": cv}
     weight: dict[str, Any] = {"sample_weight": rows.sample_weight, "intercept": "free"}
-    with interrupts_keep_the_model() as postponed:
+    with interrupts_keep_the_model() as postponed, training.resources(memory, checkpoint):
         found = solve_path(rows.X, labels.y, labels.loss, **grid, **weight, **options)
         selected, limits = found.folds > 0, {"tol": tol, "max_passes": max_passes, "random_state": seed, "n_jobs": threads}
         stopped = model is not None and selected and _write_best(model, rows, kind, loss, found, limits)

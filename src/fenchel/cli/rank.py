@@ -37,6 +37,7 @@ def train_ranker(
     tol: opt.Tol = 1e-3,
     max_passes: opt.MaxPasses = 1000.0,
     time_limit: opt.TimeLimit = None,
+    checkpoint: opt.Checkpoint = None,
     seed: opt.Seed = 0,
     threads: opt.Threads = None,
     as_json: opt.Json = False,
@@ -61,7 +62,7 @@ def train_ranker(
     shown = int(training.is_progress_shown(progress, quiet))
     estimator = fl.Ranker(loss, k=k, l2=l2, normalize=normalize, **limits, verbose=shown)
     counts = {"queries": len(np.unique(rows.qid)), "documents": rows.X.shape[0], "features": rows.X.shape[1]}
-    train(estimator, lambda: estimator.fit(rows.X, rows.y, qid=rows.qid), counts, model, as_json, quiet)
+    train(estimator, lambda: estimator.fit(rows.X, rows.y, qid=rows.qid), counts, model, as_json, quiet, checkpoint)
 
 
 @app.command()

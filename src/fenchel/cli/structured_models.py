@@ -14,11 +14,13 @@ from fenchel.cli.screen import print_facts, print_json
 from fenchel.core.errors import InputError
 
 
-def train(estimator: Any, learn: Callable[[], Any], counts: dict[str, int], model: Path, as_json: bool, quiet: bool) -> NoReturn:
+def train(
+    estimator: Any, learn: Callable[[], Any], counts: dict[str, int], model: Path, as_json: bool, quiet: bool, checkpoint: Path | None
+) -> NoReturn:
     """Fit, save and report, and exit with the code for the outcome. After an interrupt the best model so far is saved."""
     from fenchel import save
 
-    with interrupts_keep_the_model() as postponed:
+    with interrupts_keep_the_model() as postponed, training.resources(None, checkpoint):
         outcome = training.fit(estimator, learn)
         estimator.set_params(verbose=0)
         save(estimator, model)

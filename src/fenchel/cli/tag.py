@@ -38,6 +38,7 @@ def train_tagger(
     tol: opt.Tol = 1e-4,
     max_passes: opt.MaxPasses = 1000.0,
     time_limit: opt.TimeLimit = None,
+    checkpoint: opt.Checkpoint = None,
     seed: opt.Seed = 0,
     threads: opt.Threads = None,
     as_json: opt.Json = False,
@@ -63,7 +64,7 @@ def train_tagger(
     shown = int(training.is_progress_shown(progress, quiet))
     estimator = fl.Tagger(wanted, loss=loss, l2=l2, l1=l1, **limits, verbose=shown)
     counts = {"sentences": len(tags), "tokens": sum(map(len, tags)), "tags": len({tag for sentence in tags for tag in sentence})}
-    train(estimator, lambda: estimator.fit(_sentences(columns), tags), counts, model, as_json, quiet)
+    train(estimator, lambda: estimator.fit(_sentences(columns), tags), counts, model, as_json, quiet, checkpoint)
 
 
 @app.command()

@@ -31,6 +31,8 @@ def command(
     tol: opt.Tol = 1e-4,
     max_passes: opt.MaxPasses = 1000.0,
     time_limit: opt.TimeLimit = None,
+    memory: opt.Memory = None,
+    checkpoint: opt.Checkpoint = None,
     seed: opt.Seed = 0,
     threads: opt.Threads = None,
     validation: Annotated[
@@ -73,7 +75,7 @@ def command(
     penalised = {"loss": loss, "penalty": penalty, "strength": strength, "l1_ratio": l1_ratio, "p": p, "fit_intercept": not no_intercept}
     of_classes = {"class_weight": class_weight, "multiclass": multiclass, "calibration": calibration}
     estimator = linear_models.model_for(kind, {**penalised, **limits, **of_classes})
-    with interrupts_keep_the_model() as postponed:
+    with interrupts_keep_the_model() as postponed, training.resources(memory, checkpoint):
         outcome = linear_models.fit_with_progress(estimator, rows, held, training.is_progress_shown(progress, quiet))
         save(estimator, model)
     outcome = outcome.also(postponed.came)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -26,6 +27,16 @@ def limits(solver: str, tol: float, max_passes: float, time_limit: float | None,
 def is_progress_shown(progress: bool | None, quiet: bool) -> bool:
     """Whether to show a progress bar: as requested, else if standard error is a terminal."""
     return progress if progress is not None else sys.stderr.isatty() and not quiet
+
+
+@contextlib.contextmanager
+def resources(memory: str | None, checkpoint: Path | None) -> Iterator[None]:
+    """Keep to the memory that was given, and keep checkpoints where that was asked for."""
+    from fenchel.core.memory import memory_limited
+    from fenchel.driver import checkpoints
+
+    with memory_limited(memory), contextlib.nullcontext() if checkpoint is None else checkpoints(checkpoint):
+        yield
 
 
 class Outcome(NamedTuple):

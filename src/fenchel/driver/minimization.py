@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from fenchel.core.random_numbers import RandomNumbers
 from fenchel.core.threads import one_thread
 from fenchel.core.validation import is_number
 from fenchel.driver.advice import warn_not_certified
+from fenchel.driver.checkpoint import Earlier, checkpoint_of
 from fenchel.driver.choice import choose, stages_for
 from fenchel.driver.patient_run import PatientRun
 from fenchel.driver.progress import progress_bar
@@ -22,7 +25,7 @@ from fenchel.driver.start import as_start, origin_of
 from fenchel.driver.stream_run import StreamRun
 from fenchel.driver.trial import Stage, after_start, in_stages, is_promising
 from fenchel.problems.objective import Objective
-from fenchel.problems.result import Iterate, Result
+from fenchel.problems.result import History, Iterate, Result
 from fenchel.solvers import Solver, solvers
 from fenchel.solvers.names import SolverName
 
@@ -41,6 +44,7 @@ def minimize(
     start: Iterate | Result | np.ndarray | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     callback: Callable[[Evaluation], bool | None] | None = None,
     progress: bool = False,
     **options: Any,
@@ -59,6 +63,8 @@ def minimize(
         threads: for products with the whole matrix; all available processors by default.
         memory: the bytes that rows mapped from files, such as those of a store, may take, or a text such as "500MB". If they take more,
             they are read from disk in every pass. By default ``$FENCHEL_MEMORY``, else half of what is available.
+        checkpoint: a file for the state of the run, written every minute and at the end. If it exists, the run goes on from it; one of
+            other data or arguments is refused. ``max_passes`` counts all passes, ``time_limit`` the time since the last start.
         callback: called after every evaluation; return True to stop.
         progress: show a progress bar on standard error.
         **options: the solver's own; an unknown one is an error.
@@ -83,6 +89,7 @@ def minimize(
         start=start,
         threads=threads,
         memory=memory,
+        checkpoint=checkpoint,
         callback=callback,
         progress=progress,
         **options,
@@ -105,6 +112,7 @@ def solve(
     start: Iterate | Result | np.ndarray | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     callback: Callable[[Evaluation], bool | None] | None = None,
     progress: bool = False,
     patience: float | None = None,
@@ -143,6 +151,17 @@ def solve(
     if solver == "auto" and patience is None and tol > 0.0 and posed.in_memory and not posed.structured:
         stages = after_start(stages_for(posed, stages[0]), start, posed)
         run.set_solver(stages[0].solver, stages[0].options)
+    kept = checkpoint_of(checkpoint, problem, solver, options, tol, seed) if problem.in_memory and patience is None else None
+    if kept is None and checkpoint is not None:
+        raise InputError(Argument("checkpoint", os.fspath(checkpoint)), ": a stream is read once and cannot be read from the middle on.")
+    earlier = None if kept is None else kept.load()
+    if earlier is not None:
+        known = next((stage for stage in stages if stage.solver == earlier.solver), None)
+        if known is None:
+            find_solver(posed, earlier.solver, earlier.options)  # refuses what it does not know
+        stages = [known or Stage(earlier.solver, earlier.options)]
+        run.set_solver(*stages[0][:2])
+        start, max_passes = earlier.iterate._replace(state={**earlier.iterate.state, "key": run.key}), max_passes - earlier.passes
     begin = as_start(posed, start, run.key, rng)
 
     def begun(stage: Stage, start: Iterate | None) -> Iterator[Iterate]:
@@ -157,8 +176,19 @@ def solve(
     else:
         goes_on = lambda stage, before: is_promising(run.history, run.target, stage, before)  # noqa: E731
         iterates = in_stages(stages, begun, goes_on, begin)
+    run.checkpoint = kept
+    if earlier is not None and (best := as_start(posed, earlier.best, (), rng)) is not None:
+        run.evaluate(best)
+        evaluates_start = False
     with progress_bar(chosen.name, progress, max_passes) as run.show:
-        return run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, evaluates_start)
+        result = run.until_done(iterates, begin or origin_of(problem), rng, max_passes, time_limit, evaluates_start)
+    return result if earlier is None else joined(result, earlier)
+
+
+def joined(result: Result, earlier: Earlier) -> Result:
+    """A result of a run that went on from a checkpoint, with the passes, the seconds and the history of all of it."""
+    history = History(earlier.followed_by(result.history.rows))
+    return replace(result, passes=result.passes + earlier.passes, seconds=result.seconds + earlier.seconds, history=history)
 
 
 @np.errstate(all="ignore")

@@ -15,6 +15,7 @@ import numpy as np
 from fenchel.core.compiled import kernel
 from fenchel.core.random_numbers import RandomNumbers
 from fenchel.driver.certificate import Certificate
+from fenchel.driver.checkpoint import Checkpoint
 from fenchel.driver.schedule import Schedule
 from fenchel.driver.start import origin_of
 from fenchel.problems.result import History, Iterate, Result
@@ -74,10 +75,11 @@ class Run:
         self.solver_seconds, self.began = 0.0, time.perf_counter()
         self.evaluated = -1.0 if problem.in_memory else math.inf  # passes at the last evaluation; a stream cannot be evaluated again
         self.show: Callable[[Evaluation, float], None] = lambda evaluation, target: None
+        self.checkpoint: Checkpoint | None = None
 
     def set_solver(self, solver: str, options: dict[str, Any], passes: float = 0.0) -> None:
         """Take the iterates that come, after so many passes, for those of this solver."""
-        self.solver = solver
+        self.solver, self.options = solver, options
         self.solvers = [*(earlier for earlier in self.solvers if earlier[1] < passes), (solver, passes)]
         # A solver's private state is used again only where all of this is the same.
         self.key = (solver, tuple(sorted(options.items())), self.problem.token, self.target if solvers()[solver].aims else None)
@@ -115,6 +117,8 @@ class Run:
             status = None if is_known else self.evaluate(begin) or limit
             while status is None:
                 iterate, status = self._advance(iterates, iterate, limits)
+                if self.checkpoint is not None and self.checkpoint.is_due:
+                    self.checkpoint.save(self, iterate, rng)
             return self._finish(iterates, status, iterate.copy() if iterate is begin else iterate, rng)
         except KeyboardInterrupt:
             return self._finish(iterates, "interrupted", iterate.copy() if iterate is begin else iterate, rng)
@@ -125,6 +129,8 @@ class Run:
     def _finish(self, iterates: Iterator[Iterate], status: str, iterate: Iterate, rng: RandomNumbers) -> Result:
         iterates.close()  # type: ignore[attr-defined]  # the solver's memory is not needed for the last evaluation
         self._verify_result()
+        if self.checkpoint is not None and (self.checkpoint.is_asked_for or self.checkpoint.is_due or status == "interrupted"):
+            self.checkpoint.save(self, iterate, rng)
         return self._result(status, iterate, rng)
 
     def _advance(self, iterates: Iterator[Iterate], last: Iterate, limits: Limits) -> tuple[Iterate, str | None]:
