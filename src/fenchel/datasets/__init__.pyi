@@ -1,3 +1,4 @@
+from .chunked_files import chunks as chunks
 from .conll import read_conll as read_conll, write_conll as write_conll
 from .data import Data as Data
 from .formats import read as read, write as write

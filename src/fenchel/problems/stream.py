@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -41,7 +42,8 @@ class Stream(Objective):
 
     Args:
         chunks: an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, or a function without arguments that returns one.
-            Weights count as they are; they should be 1 on average.
+            Weights count as they are; they should be 1 on average. A path, a pattern or a list of them is read by
+            :func:`fenchel.datasets.chunks`.
         loss: as in :class:`fenchel.Problem`.
         regularizer: as in :class:`fenchel.Problem`.
         features: how many columns X has; those of the first chunk by default. Sparse chunks may have fewer.
@@ -69,7 +71,7 @@ class Stream(Objective):
 
     def __init__(
         self,
-        chunks: Iterable[Any] | Callable[[], Iterable[Any]],
+        chunks: Iterable[Any] | Callable[[], Iterable[Any]] | str | os.PathLike[str],
         loss: Loss,
         regularizer: Regularizer,
         *,
@@ -79,6 +81,7 @@ class Stream(Objective):
         passes: int = 1,
     ) -> None:
         super().__init__(loss, regularizer, intercept)
+        chunks = _of_files(chunks, features) if _are_files(chunks) else chunks
         self._source, self.passes = chunks, _checked_passes(passes, chunks)
         self.threads = available_threads()
         self.outputs = self._checked_classes(classes)
@@ -206,6 +209,19 @@ class Stream(Objective):
                 Argument("classes", classes), f": {type(self.loss).__name__} on a stream needs the number of classes, at least 2."
             )
         return int(classes)
+
+
+def _are_files(chunks: Any) -> bool:
+    """Whether a source of rows is a path, or a list of paths."""
+    named = [chunks] if isinstance(chunks, str | os.PathLike) else chunks if isinstance(chunks, list | tuple) else []
+    return bool(named) and all(isinstance(part, str | os.PathLike) for part in named)
+
+
+def _of_files(paths: Any, features: int | None) -> Callable[[], Iterable[Any]]:
+    """A function that reads files from the beginning."""
+    from fenchel.datasets import chunks
+
+    return lambda: chunks(paths, features=features)
 
 
 def _checked_passes(passes: Any, chunks: Any) -> int:
