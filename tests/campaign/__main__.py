@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-PARTS = ("problems", "files", "interruptions", "fits")
+PARTS = ("problems", "files", "interruptions", "kills", "fits")
 
 
 def main() -> int:
