@@ -68,7 +68,7 @@ def test_what_cannot_be_read_is_said(files):
     for sources, options, message in [
         (files / "none.svm", {}, "There is no file"),
         ([files / "a.svm", files / "a.store"], {}, "Some of the sources are stores"),
-        ([files / "a.svm", files / "c.csv"], {}, "files of one format"),
+        ([files / "a.svm", files / "c.csv"], {}, "have one format"),
         (files / "a.svm", {"target": "x"}, "is for tables"),
         (files / "a.svm", {"rows": 0}, "rows"),
         (files / "a.svm", {"index_base": 3}, "index_base=3"),

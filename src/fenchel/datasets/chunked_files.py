@@ -11,16 +11,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from fenchel.core.errors import Argument, InputError
-from fenchel.core.validation import checked_choice, checked_whole
-from fenchel.datasets.formats import format_of
+from fenchel.core.validation import checked_whole
 from fenchel.datasets.row_store.manifest import is_store
+from fenchel.datasets.row_store.sources import TABLES, common_format, expanded
 from fenchel.datasets.row_store.stored_data import open as open_store
-from fenchel.datasets.row_store.svmlight_rows import Place, expanded, svmlight_rows
+from fenchel.datasets.row_store.svmlight_rows import Place, svmlight_rows
 from fenchel.datasets.row_store.table_rows import TableRows
 from fenchel.datasets.svmlight.parse import Rules
 from fenchel.datasets.svmlight.reader import BASES
-
-TABLES = ("csv", "tsv", "parquet")
 
 
 def chunks(
@@ -57,28 +55,16 @@ def chunks(
             raise InputError("Some of the sources are stores and others are not: give stores alone, or files alone.")
         parts: Iterator[tuple[Any, Any]] = _of_stores(files, count)
     else:
-        kinds = {
-            format_of(f, format) if isinstance(f, Path) else checked_choice("format", format or "svmlight", ["svmlight"]) for f in files
-        }
-        if len(kinds) > 1 or "npz" in kinds:
-            raise InputError("Chunks come from files of one format, svmlight text, .csv, .tsv or .parquet.")
-        (kind,) = kinds
         options = {"target": target, "drop": drop, "missing": missing, "max_categories": max_categories}
-        given = {name: value for name, value in options.items() if value not in (None, ())}
+        kind, given = common_format(files, format, options)
         if kind in TABLES:
             parts = _of_tables(files, kind, features, given, np.dtype(dtype), max_bytes)
         else:
-            for name in given:
-                raise InputError(Argument(name, ...), f" is for tables, and the files are read as {kind}: leave it out.")
             if index_base not in BASES:
                 raise InputError(Argument("index_base", index_base), ": give 0 or 1, the index of the first column, or 'auto'.")
             width = None if features is None else checked_whole("features", features)
             parts = _of_text(files, BASES[index_base], width, np.dtype(dtype), max_bytes)
     yield from _regrouped(parts, count)
-
-
-def _format_of(file: Any, format: str | None) -> str:
-    return format_of(file, format) if isinstance(file, Path) else checked_choice("format", format or "svmlight", ["svmlight"])
 
 
 def _of_stores(files: list[Any], count: int) -> Iterator[tuple[Any, Any]]:

@@ -276,7 +276,7 @@ def test_impossible_requests_are_refused_in_a_sentence(tmp_path):
         ([tmp_path / "none.svm"], "a.store", {}, "There is no file"),
         ([tmp_path / "none*.svm"], "a.store", {}, "No file matches"),
         ([], "a.store", {}, "give at least one file"),
-        ([path, tmp_path / "a.csv"], "a.store", {}, "files of one format"),
+        ([path, tmp_path / "a.csv"], "a.store", {}, "have one format"),
         ([path], "folder", {}, "is no store"),
         ([path], "none/a.store", {}, "there is no directory"),
         ([path], "a.store", {"target": "y"}, "is for tables"),

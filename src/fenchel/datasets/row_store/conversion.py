@@ -10,13 +10,13 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from fenchel.core.errors import Argument, InputError
-from fenchel.core.validation import checked_choice, checked_whole
-from fenchel.datasets.formats import format_of
+from fenchel.core.validation import checked_whole
 from fenchel.datasets.row_store.checking import remember
 from fenchel.datasets.row_store.manifest import Manifest, is_store, read_manifest
 from fenchel.datasets.row_store.shuffling import shuffled
+from fenchel.datasets.row_store.sources import TABLES, common_format, expanded
 from fenchel.datasets.row_store.store_writer import StoreWriter
-from fenchel.datasets.row_store.svmlight_rows import Place, expanded, svmlight_rows
+from fenchel.datasets.row_store.svmlight_rows import Place, svmlight_rows
 from fenchel.datasets.row_store.table_rows import TableRows
 from fenchel.datasets.svmlight.parse import Rules
 from fenchel.datasets.svmlight.query_detection import has_queries
@@ -24,7 +24,6 @@ from fenchel.datasets.tables.encoding import Encoding
 from fenchel.linalg.storage import INT32_MAX
 
 Told = Callable[["Progress"], None]
-TABLES = ("csv", "tsv", "parquet")
 
 
 class Progress(NamedTuple):
@@ -73,17 +72,8 @@ def convert(
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise InputError(Argument("dtype", dtype), ": give numpy.float32 or numpy.float64.")
     _check_place(place, files)
-    kinds = {
-        format_of(file, format) if isinstance(file, Path) else checked_choice("format", format or "svmlight", ["svmlight"])
-        for file in files
-    }
-    if len(kinds) > 1 or "npz" in kinds:
-        raise InputError("A store is made of files of one format, svmlight text, .csv, .tsv or .parquet: convert others first.")
     options = {"target": target, "drop": drop, "missing": missing, "max_categories": max_categories, "sample_weight": sample_weight}
-    given = {name: value for name, value in options.items() if value not in (None, ())}
-    (kind,) = kinds
-    if kind not in TABLES and given:
-        raise InputError(Argument(next(iter(given)), ...), f" is for tables, and the files are read as {kind}: leave it out.")
+    kind, given = common_format(files, format, options)
     request = {"files": [_described(file) for file in files], "format": kind, "dtype": np.dtype(dtype).str, "features": features, **given}
     model = None if like is None else _like(Path(like), kind, {**given, **({} if features is None else {"features": features})})
     if model is not None and kind not in TABLES:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import glob
 import itertools
-import os
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fenchel.core.errors import Argument, InputError
+from fenchel.core.errors import InputError
 from fenchel.core.threads import available_threads
 from fenchel.datasets.svmlight.floats import PADDING
 from fenchel.datasets.svmlight.parse import Rules
@@ -103,20 +100,3 @@ def _rows(piece: Piece, has_qids: bool, place: Place) -> TextRows:
     qids = piece.rows[:, 2] if has_qids else None
     state = piece.state
     return TextRows(piece.labels, piece.rows[:, 0], piece.indices, piece.values, qids, state.lowest, state.highest, place)
-
-
-def expanded(sources: Any) -> list[Any]:
-    """Files, in the order given; patterns such as ``part-*.svm`` are replaced by the files that match, sorted."""
-    found: list[Any] = []
-    for source in [sources] if isinstance(sources, str | os.PathLike) or hasattr(sources, "read") else list(sources):
-        text = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
-        if text and glob.has_magic(text) and not Path(text).exists():
-            files = sorted(glob.glob(text))
-            if not files:
-                raise FileNotFoundError(f"No file matches {text}: check the pattern.")
-            found += [Path(file) for file in files]
-        else:
-            found.append(Path(text) if text else source)
-    if not found:
-        raise InputError(Argument("sources", []), ": give at least one file.")
-    return found
