@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import re
 import weakref
 from typing import NamedTuple
 
@@ -285,3 +286,13 @@ def test_a_stream_makes_no_more_passes_than_allowed():
 def test_wrong_streams_are_refused_in_a_sentence(chunks, options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         fl.Stream(chunks, fl.Hinge(), fl.L2(0.1), **options)
+
+
+def test_progress_says_how_many_rows_were_read_and_how_fast(text, capsys):
+    X, y = text
+    stream = fl.Stream([(X[first : first + 100], y[first : first + 100]) for first in range(0, 300, 100)], fl.Logistic(), fl.L2(1e-2))
+    fl.minimize(stream, progress=True)
+    assert stream.rows_read == 300
+    assert stream.bytes_read == X.data.nbytes + X.indices.nbytes
+    shown = " ".join(capsys.readouterr().err.split())
+    assert re.search(r"300 rows, [\d,]+ rows/s", shown)

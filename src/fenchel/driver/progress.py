@@ -33,9 +33,7 @@ def progress_bar(name: str, visible: bool, max_passes: float) -> Iterator[Callab
             if math.isinf(first):
                 first = evaluation.gap
             if math.isnan(evaluation.gap):
-                numbers = (
-                    f"{evaluation.accesses:,} entries read  objective {evaluation.objective:.6g}  bound {evaluation.dual_objective:.6g}"
-                )
+                numbers = f"{note}  objective {evaluation.objective:.6g}  bound {evaluation.dual_objective:.6g}"
                 bar.update(task, total=None, numbers=numbers)
                 return
             numbers = f"pass {evaluation.passes:g}  objective {evaluation.objective:.6g}  gap {evaluation.gap:.2e}"

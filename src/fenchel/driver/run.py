@@ -74,7 +74,7 @@ class Run:
         self.unproven = 0  # evaluations at which rounding kept the proven gap above the target, and the estimated one reached it
         self.solver_seconds, self.began = 0.0, time.perf_counter()
         self.evaluated = -1.0 if problem.in_memory else math.inf  # passes at the last evaluation; a stream cannot be evaluated again
-        self.show: Callable[[Evaluation, float], None] = lambda evaluation, target: None
+        self.show: Callable[[Evaluation, float, str], None] = lambda evaluation, target, note: None
         self.checkpoint: Checkpoint | None = None
 
     def set_solver(self, solver: str, options: dict[str, Any], passes: float = 0.0) -> None:
@@ -195,8 +195,12 @@ class Run:
         bound, w = self.certificate.bound, self.problem.without_offset(iterate.w)
         evaluation = Evaluation(iterate.passes, iterate.accesses, self.solver_seconds, objective, bound, self.gap, nnz, w)
         self.history.rows.append(evaluation[:-1])  # all but the weights
-        self.show(evaluation, self.target)
+        self.show(evaluation, self.target, self.note())
         return bool(self.callback is not None and self.callback(evaluation))
+
+    def note(self) -> str:
+        """What the progress bar says beside the numbers of an evaluation."""
+        return ""
 
     def _verify_result(self) -> None:
         best = self.certificate

@@ -7,6 +7,7 @@ are a dual point, so that the lower bound is proven for the rows read so far; th
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 
@@ -46,6 +47,12 @@ class StreamRun(Run):
         if not math.isfinite(best.objective):
             return "diverged"
         return "callback" if stop else None
+
+    def note(self) -> str:
+        """How many rows were read, and how fast."""
+        seconds = max(time.perf_counter() - self.began, 1e-9)
+        rows, size = self.problem.rows_read, self.problem.bytes_read
+        return f"{rows:,} rows, {rows / seconds:,.0f} rows/s, {size / seconds / 2**20:,.1f} MB/s"
 
     def _bound_of_derivatives(self, dual: float, v: np.ndarray) -> float:
         """The best of c·(mean of −φ*) − Ω*(cv) over 0 ≤ c ≤ 1: no more than D(cα), because φ*(0) ≤ 0."""

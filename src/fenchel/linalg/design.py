@@ -96,6 +96,12 @@ class Design:
         return other
 
     @property
+    def bytes(self) -> int:
+        """The memory that the entries take, with their places."""
+        X = self.storage
+        return int(X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes)
+
+    @property
     def stored_by_columns(self) -> bool:
         """Whether a column's entries are neighbours in memory (CSC, Fortran order)."""
         if sp.issparse(self.storage):

@@ -36,6 +36,8 @@ class _Reading:
         """Read from the beginning."""
         self.chunks, self.number = chunks, 0
 
+    rows = size = 0  # read so far, in all passes, and bytes of their entries
+
 
 class Stream(Objective):
     """A loss and a regularizer on rows that arrive in chunks, for the online solvers; no more than one chunk is held.
@@ -180,8 +182,20 @@ class Stream(Objective):
             except (TypeError, ValueError) as error:
                 raise prefixed(f"Chunk {self._reading.number} of the stream: ", error) from None
             if part is not None:
+                self._reading.rows += part[0].m
+                self._reading.size += part[0].bytes
                 return part
         return None
+
+    @property
+    def rows_read(self) -> int:
+        """How many rows have been read so far."""
+        return self._reading.rows
+
+    @property
+    def bytes_read(self) -> int:
+        """The bytes of the entries of those rows."""
+        return self._reading.size
 
     def _checked(self, item: Any) -> Part | None:
         if not isinstance(item, (tuple, list)) or len(item) not in (2, 3):
