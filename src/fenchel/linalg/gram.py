@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import blas
 
 from fenchel.core.threads import in_parallel
 
@@ -36,11 +35,10 @@ def gram(
     same_weights = right is None and not constant and h.min() == h.max()  # then BLAS takes the columns as they are
     rows_at_once = m if same_weights and columns.dtype == precision else ROWS_AT_ONCE
     by_columns = left is not None or columns.flags.c_contiguous
-    multiply = blas.ssyrk if single else blas.dsyrk
     parts: dict[int, np.ndarray] = {}
 
     def part(first: int, last: int) -> None:
-        total: np.ndarray = np.zeros((size, across), order="F", dtype=precision)
+        total: np.ndarray = np.zeros((size, across), dtype=precision)
         scaled: np.ndarray = np.empty(0 if same_weights else size * min(rows_at_once, last - first), dtype=precision)
         for a in range(first, last, rows_at_once):
             b = min(a + rows_at_once, last)
@@ -52,12 +50,9 @@ def gram(
                 A = scaled[: size * (b - a)].reshape((size, b - a), order="C" if by_columns else "F")  # transposing takes as long as BLAS
                 np.multiply(chosen, weights, out=A[:count], casting="same_kind")
                 A[count:] = constant * weights
-            if right is None and A.size:
-                multiply(1.0, A if A.flags.f_contiguous else A.T, 1.0, total, not A.flags.f_contiguous, lower=True, overwrite_c=True)
-            elif right is not None:
-                total += A @ columns[right, a:b].T
+            # NumPy multiplies half of A·Aᵀ, as BLAS's syrk, but unlike SciPy's functions of BLAS without Python's lock.
+            total += A @ (A.T if right is None else columns[right, a:b].T)
         parts[first] = h[0] * total if same_weights else total
 
     in_parallel([(part, a, min(a + rows_per_thread, m)) for a in range(0, m, rows_per_thread)])
-    total = sum((parts[first] for first in sorted(parts)[1:]), start=parts[0])  # in a fixed order, because rounding depends on it
-    return total + np.tril(total, -1).T if right is None else total
+    return sum((parts[first] for first in sorted(parts)[1:]), start=parts[0])  # in a fixed order, because rounding depends on it

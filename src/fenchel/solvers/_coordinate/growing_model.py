@@ -49,7 +49,7 @@ class GrowingModel:
     @property
     def columns(self) -> Any:
         """C"""
-        return self._columns[: len(self.which)]
+        return self._columns if self.is_sparse else self._columns[: len(self.which)]
 
     def _set_curvatures(self, z: np.ndarray) -> None:
         problem = self.problem
