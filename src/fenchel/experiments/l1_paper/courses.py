@@ -74,6 +74,7 @@ def best_step_size(problem: Problem, solver: str, passes: int) -> float:
 def run(problem: Problem, method: str, setting: Setting, passes: int) -> tuple[list[CoursePoint], float]:
     """The course of a method, and its step size if it has one."""
     solver, _, which = method.partition(", ")
+    points(problem, solver, 1)  # loads kernels, and copies X by columns, which would count as time of the first method
     if solver in ("scd", "gcd"):
         most = passes if solver == "scd" else min(passes, MOST_GREEDY)
         options: dict[str, Any] = {"beta": "global"} if solver == "scd" else {}
