@@ -35,6 +35,7 @@ LAYERS = (
     "structured",
     "solvers",
     "driver",
+    "path_checkpoint",
     "paths",
     "theory",
     "verification",

@@ -25,6 +25,7 @@ from fenchel.core.validation import checked_whole, is_number
 from fenchel.driver.advice import warn_not_certified
 from fenchel.driver.minimization import certified, check_limits, find_solver, solve
 from fenchel.linalg.design import threads_for_problems
+from fenchel.path_checkpoint import kept
 from fenchel.plots import path_figure
 from fenchel.problems.problem import Problem
 from fenchel.problems.result import Result
@@ -318,11 +319,16 @@ def strength_of_zero(problem: Problem, positive: bool = False) -> float:
 
 
 def solve_all(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any], of_own: bool = True) -> Iterator[Result]:
-    """Solve for all strengths in turn with warm starts; an interrupt keeps the finished ones.
+    """Solve for all strengths in turn with warm starts; an interrupt keeps the finished ones, and so do checkpoints.
 
     The tolerance is relative to the objective of each strength, or, if not ``of_own``, to P(0).
     """
-    problem = problem.centred()
+    problem, regularizers = problem.centred(), [penalty.times(float(strength)) for strength in grid]
+    solved = partial(_solve_all, problem, penalty=penalty, options=options, of_own=of_own)
+    yield from kept(problem, grid, regularizers, {**options, "of_own": of_own}, lambda rest: solved(grid=rest))
+
+
+def _solve_all(problem: Problem, grid: np.ndarray, penalty: Penalty, options: dict[str, Any], of_own: bool) -> Iterator[Result]:
     if options["solver"] == "auto" and len(grid) > 1 and not penalty.positive:
         tolerances = Tolerances(problem, options["tol"], True)
         if has_gram_path(problem):

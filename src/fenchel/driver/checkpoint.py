@@ -90,11 +90,7 @@ class Checkpoint:
         """What an earlier run left; an error if the file belongs to other data or arguments, or is damaged."""
         if not self.path.exists():
             return None
-        found, tensors = _read(self.path)
-        for name, own, what in (("data", self.data, "data"), ("request", self.request, "arguments")):
-            if found[name] != own:
-                other = f" ({found['request']})" if name == "request" else ""
-                raise InputError(f"{self.path} is a checkpoint of a run with other {what}{other}: give another file, or remove this one.")
+        found, tensors = read(self.path, self.data, self.request)
         self.earlier = _decoded(self.path, found, tensors)
         return self.earlier
 
@@ -119,12 +115,7 @@ class Checkpoint:
             "state": _encoded_or_nothing(state, tensors),
             "best": {"w": _encoded(best.w, tensors), "alpha": _encoded(best.alpha, tensors)},
         }
-        from safetensors.numpy import save
-
-        header = json.dumps(_plain(found))
-        metadata = {"format": FORMAT, "header": header, "crc": _crc(header, tensors)}
-        with replacing(self.path) as temporary:
-            temporary.write_bytes(save(tensors, metadata=metadata))
+        write(self.path, found, tensors)
         self.written = time.monotonic()
 
 
@@ -141,6 +132,31 @@ def checkpoint_of(
     data = data_of(problem)
     name = f"{data}-{zlib.crc32(request.encode()):08x}{ENDING}"
     return Checkpoint(folder / name, data, request, seconds, False)
+
+
+def folder_of_checkpoints() -> tuple[Path, float] | None:
+    """The folder of :func:`checkpoints`, and the seconds between two of them; None outside its context."""
+    return _folder.get()
+
+
+def write(path: Path, found: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+    """Write a checkpoint: what can be written as JSON, and arrays."""
+    from safetensors.numpy import save
+
+    header = json.dumps(_plain(found))
+    metadata = {"format": FORMAT, "header": header, "crc": _crc(header, tensors)}
+    with replacing(path) as temporary:
+        temporary.write_bytes(save(tensors, metadata=metadata))
+
+
+def read(path: Path, data: str, request: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The contents of a checkpoint; an error if it belongs to other data or arguments, or is damaged."""
+    found, tensors = _read(path)
+    for name, own, what in (("data", data, "data"), ("request", request, "arguments")):
+        if found[name] != own:
+            other = f" ({found['request']})" if name == "request" else ""
+            raise InputError(f"{path} is a checkpoint of a run with other {what}{other}: give another file, or remove this one.")
+    return found, tensors
 
 
 def _crc(header: str, tensors: dict[str, np.ndarray]) -> str:

@@ -230,7 +230,7 @@ class Design:
     @property
     def _in_one_call(self) -> bool:
         """Whether BLAS multiplies the whole matrix at once, in one thread."""
-        return self.storage.dtype == np.float64 and (self.threads == 1 or self.nnz < PARALLEL_FROM)
+        return self.on_disk is None and self.storage.dtype == np.float64 and (self.threads == 1 or self.nnz < PARALLEL_FROM)
 
     @property
     def _block(self) -> int:
@@ -250,7 +250,8 @@ class Design:
                 np.matmul(self.storage[a:b].astype(np.float64, copy=False), w[: self.width], out=out[a:b])
 
         with one_thread:
-            in_parallel([(multiply, a, b) for a, b in self.ranges(self.stored_rows, self.m)])
+            for ranges in self._pieces(self.ranges(self.stored_rows, self.m)):
+                in_parallel([(multiply, a, b) for a, b in ranges])
         return out
 
     def _transposed_blocks(self, rows: np.ndarray) -> np.ndarray:
@@ -267,7 +268,8 @@ class Design:
                 total += rows[a:b].T @ self.storage[a:b].astype(np.float64, copy=False)
 
         with one_thread:
-            in_parallel([(add, a, b, part) for (a, b), part in zip(bounds, parts, strict=True)])
+            for ranges in self._pieces(bounds):
+                in_parallel([(add, a, b, part) for (a, b), part in zip(ranges, parts, strict=True)])
         return np.ascontiguousarray(sum(parts[1:], start=parts[0]).T)
 
     def _product(self, operand: np.ndarray, forward: bool, size: int) -> np.ndarray:
