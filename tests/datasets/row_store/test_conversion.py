@@ -192,6 +192,31 @@ def test_a_conversion_that_fails_anywhere_goes_on_where_it_was(tmp_path, monkeyp
         assert file.read_bytes() == (tmp_path / "broken.store" / file.name).read_bytes()
 
 
+def test_buckets_of_other_rows_are_not_used(tmp_path, monkeypatch):
+    path = written(tmp_path)
+    with monkeypatch.context() as broken:
+        broken.setattr(shuffling._Bucket, "append_to", lambda *given: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            fl.datasets.convert(path, tmp_path / "a.store", shuffle=True)
+    assert (tmp_path / ".a.store.buckets" / "complete").exists()
+    written(tmp_path, seed=5)
+    fl.datasets.convert(path, tmp_path / "a.store", shuffle=True)
+    stored, data = fl.datasets.open(tmp_path / "a.store"), fl.datasets.read(path)
+    np.testing.assert_allclose(np.sort(stored.X.sum(axis=1)), np.sort(data.X.sum(axis=1)))
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.store", "a.svm"]
+
+
+def test_a_store_that_was_being_replaced_comes_back(tmp_path):
+    path = written(tmp_path)
+    fl.datasets.convert(path, tmp_path / "a.store")
+    (tmp_path / "a.store").rename(tmp_path / ".a.store.replaced")
+    other = written(tmp_path, seed=3, name="b.svm")
+    other.write_text("1 1:x\n")
+    with pytest.raises(ValueError, match="line"):
+        fl.datasets.convert(other, tmp_path / "a.store")
+    assert_same(fl.datasets.open(tmp_path / "a.store"), fl.datasets.read(path))
+
+
 def test_an_unfinished_conversion_of_other_files_is_begun_again(tmp_path, monkeypatch):
     path = written(tmp_path)
     monkeypatch.setattr(store_writer.StoreWriter, "finish", lambda *given, **facts: 1 / 0)

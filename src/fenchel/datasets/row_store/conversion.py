@@ -15,7 +15,7 @@ from fenchel.datasets.row_store.checking import remember
 from fenchel.datasets.row_store.manifest import Manifest, is_store, read_manifest
 from fenchel.datasets.row_store.shuffling import shuffled
 from fenchel.datasets.row_store.sources import TABLES, common_format, expanded
-from fenchel.datasets.row_store.store_writer import StoreWriter
+from fenchel.datasets.row_store.store_writer import StoreWriter, checksum_of, remove
 from fenchel.datasets.row_store.svmlight_rows import Place, svmlight_rows
 from fenchel.datasets.row_store.table_rows import TableRows
 from fenchel.datasets.svmlight.parse import Rules
@@ -80,7 +80,7 @@ def convert(
         features, index_base = model.features, model.index_base if model.index_base is not None else index_base
     request |= {"index_base": index_base, "like": None if model is None else [model.features, model.encoding]}
     unshuffled = place.with_name(f".{place.name}.unshuffled") if shuffle else place
-    if not (shuffle and is_store(unshuffled) and read_manifest(unshuffled).sources == _names(files)):
+    if not (shuffle and is_store(unshuffled) and _is_of(unshuffled, request)):
         if kind in TABLES:
             encoding = None if model is None or model.encoding is None else Encoding.from_json(model.encoding)
             rows = TableRows(files, kind, features, given, np.dtype(dtype), max_bytes)
@@ -90,6 +90,9 @@ def convert(
             _from_svmlight(files, unshuffled, request, np.dtype(dtype), index_base, count, max_bytes, callback)
     if shuffle:
         shuffled(unshuffled, place, seed)
+    else:  # what a process that was killed while it removed them has left
+        for name in (".unshuffled", ".buckets"):
+            remove(place.with_name(f".{place.name}{name}"))
     remember(place, read_manifest(place))
 
 
@@ -113,6 +116,12 @@ def _check_place(place: Path, files: list[Any]) -> None:
             raise FileNotFoundError(f"There is no file {file}: check the path.")
         if isinstance(file, Path) and file.is_dir():
             raise IsADirectoryError(f"{file} is a directory: give files.")
+
+
+def _is_of(store: Path, request: dict[str, Any]) -> bool:
+    """Whether a store was made from these files, with these options; the encoding of tables, which is found on the way, belongs to them."""
+    found = read_manifest(store)
+    return found.request in (checksum_of(request), checksum_of({**request, "encoding": found.encoding}))
 
 
 def _described(file: Any) -> Any:

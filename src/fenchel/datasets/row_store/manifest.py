@@ -45,6 +45,7 @@ class Manifest:
     index_base: int | None = None
     shuffled: bool = False
     sources: list[str] = field(default_factory=list)
+    request: str = ""  #: a checksum of the files and options that it was made from
 
     @property
     def is_sparse(self) -> bool:
@@ -127,6 +128,7 @@ def _checked(found: Any) -> Manifest:
         base,
         bool(found.get("shuffled", False)),
         _texts(found.get("sources")) or [],
+        str(found.get("request", "")),
     )
 
 

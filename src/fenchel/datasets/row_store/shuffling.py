@@ -7,16 +7,17 @@ equally likely. A run that was killed while it distributed rows begins that agai
 from __future__ import annotations
 
 import contextlib
-import shutil
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fenchel.core.atomic_files import replacing
 from fenchel.datasets.row_store.array_file import HEADER, ArrayWriter
-from fenchel.datasets.row_store.manifest import Manifest, file_of, read_manifest
-from fenchel.datasets.row_store.store_writer import StoreWriter
+from fenchel.datasets.row_store.manifest import FILE, Manifest, file_of, read_manifest
+from fenchel.datasets.row_store.store_writer import StoreWriter, remove
 from fenchel.datasets.row_store.stored_data import arrays_of
 
 BUCKET = 1 << 26  # bytes of a bucket, about
@@ -29,14 +30,15 @@ def shuffled(source: Path, output: Path, seed: int) -> None:
     manifest = read_manifest(source)
     count = max(1, min(MOST_BUCKETS, -(-manifest.size // BUCKET)))
     folder = output.with_name(f".{output.name}.buckets")
-    done = folder / "complete"
-    if not done.exists():
-        shutil.rmtree(folder, ignore_errors=True)
+    done, own = folder / "complete", f"{zlib.crc32((source / FILE).read_bytes()):08x} {seed}"  # checksums of all arrays are in there
+    if not done.exists() or done.read_text(encoding="ascii") != own:
+        remove(folder)
         folder.mkdir()
         _distribute(source, manifest, folder, count, seed)
-        done.touch()
+        with replacing(done) as file:
+            file.write_text(own, encoding="ascii")
     facts = {name: getattr(manifest, name) for name in ("classes", "feature_names", "target_name", "encoding", "index_base", "sources")}
-    writer = StoreWriter(output, {"shuffled": facts["sources"], "rows": manifest.rows, "seed": seed})
+    writer = StoreWriter(output, {"shuffled": own})
     try:
         for bucket in range(writer.position or 0, count):
             rng = np.random.default_rng([seed, 1, bucket])
@@ -46,8 +48,8 @@ def shuffled(source: Path, output: Path, seed: int) -> None:
         writer.finish(manifest.features, shuffled=True, **facts)
     finally:
         writer.close()
-    shutil.rmtree(folder)
-    shutil.rmtree(source)
+    remove(folder)
+    remove(source)
 
 
 def _distribute(source: Path, manifest: Manifest, folder: Path, count: int, seed: int) -> None:

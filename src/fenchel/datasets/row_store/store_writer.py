@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import time
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,20 @@ def partial_folder(output: Path) -> Path:
     return output.with_name(f".{output.name}.converting")
 
 
+def checksum_of(request: dict[str, Any]) -> str:
+    """A checksum of what is converted, and how."""
+    return f"{zlib.crc32(json.dumps(request).encode()):08x}"
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder, which has another name at once: a process that is killed meanwhile leaves no half of it under its own."""
+    removed = folder.with_name(f"{folder.name}.removed")
+    shutil.rmtree(removed, ignore_errors=True)
+    if folder.exists():
+        os.replace(folder, removed)
+        shutil.rmtree(removed, ignore_errors=True)
+
+
 class StoreWriter:
     """The arrays of a store that is being written.
 
@@ -41,6 +56,8 @@ class StoreWriter:
 
     def __init__(self, output: Path, request: dict[str, Any]) -> None:
         self.output, self.folder, self.request = output, partial_folder(output), request
+        self.replaced = output.with_name(f".{output.name}.replaced")
+        self._tidy()
         found = self._progress()
         self.position: Any = None
         if found is None:
@@ -56,6 +73,12 @@ class StoreWriter:
                 for name, (dtype, entries, checksums) in found["arrays"].items()
             }
         self.committed = time.monotonic()
+
+    def _tidy(self) -> None:
+        """Complete what a process that was killed while it replaced a store has begun."""
+        if self.replaced.exists() and not self.output.exists():
+            os.replace(self.replaced, self.output)
+        shutil.rmtree(self.replaced, ignore_errors=True)
 
     def _progress(self) -> Any:
         """What an earlier run with the same request recorded."""
@@ -117,17 +140,13 @@ class StoreWriter:
             assert array.dtype.str in DTYPES[name]
             array.finish(shape)
         values = sorted(self.values) if "y" in self.arrays and len(self.values) <= FEW and facts.get("classes") is None else None
-        manifest = Manifest(self.rows, features, described, values=values, **facts)
+        manifest = Manifest(self.rows, features, described, values=values, request=checksum_of(self.request), **facts)
         manifest.write(self.folder)
-        (self.folder / PROGRESS).unlink(missing_ok=True)
         if is_store(self.output):  # replaced as a whole: a store that is read at this moment keeps its files
-            old = self.output.with_name(f".{self.output.name}.replaced")
-            shutil.rmtree(old, ignore_errors=True)
-            os.replace(self.output, old)
-            os.replace(self.folder, self.output)
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            os.replace(self.folder, self.output)
+            os.replace(self.output, self.replaced)
+        os.replace(self.folder, self.output)
+        (self.output / PROGRESS).unlink(missing_ok=True)  # until now an interrupted run could have gone on from it
+        shutil.rmtree(self.replaced, ignore_errors=True)
         return manifest
 
     def _rewrite(self, name: str, dtype: np.dtype[Any], shift: int = 0) -> None:
