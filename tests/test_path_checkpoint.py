@@ -63,7 +63,7 @@ def test_damage_is_reported(rows, tmp_path):
         fl.path(X, y, fl.Squared(), n_strengths=4)
         (file,) = tmp_path.glob("*.path")
         file.write_bytes(file.read_bytes()[:-3])
-        with pytest.raises(InputError, match=r"\.path is damaged"):
+        with pytest.raises(InputError, match=r"\.path is no checkpoint, or is damaged"):
             fl.path(X, y, fl.Squared(), n_strengths=4)
 
 

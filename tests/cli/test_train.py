@@ -115,12 +115,13 @@ def test_a_run_that_stops_early_saves_its_model_and_warns(at_home, tmp_path):
     assert fl.load(tmp_path / "n.fenchel").gap_ == facts["gap"]
 
 
-def test_training_goes_on_from_checkpoints_within_a_budget(at_home, tmp_path, monkeypatch):
-    monkeypatch.setattr("fenchel.driver.checkpoint.SECONDS", 0.0)
+def test_training_goes_on_from_checkpoints_within_a_budget(at_home, tmp_path):
     fenchel("convert", "train.svm", tmp_path / "a.store")
     words = ["train", tmp_path / "a.store", "-m", tmp_path / "m.fenchel", "--checkpoint", tmp_path / "kept", "--memory", "100MB", "--quiet"]
     fenchel(*words, "--max-passes", "1", "--tol", "1e-9", "--solver", "sdca", code=3)
-    before = fl.load(tmp_path / "m.fenchel").gap_
-    assert len(list((tmp_path / "kept").iterdir())) == 0 or before > 0.0
+    assert (tmp_path / "kept").is_dir()
     fenchel(*words, "--tol", "1e-3")
     assert "give a number of bytes" in fenchel(*words[:-2], "much", code=2).output
+    assert "the vectors of this problem take about" in " ".join(fenchel(*words[:-2], "1KB", code=2).output.split())
+    output = fenchel(*words[:-2], "1KB", "--validation", "0.2", code=2).output
+    assert "give a second store" in " ".join(output.split())

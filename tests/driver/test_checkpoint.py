@@ -95,8 +95,19 @@ def test_any_changed_byte_is_reported(tmp_path_factory, place, change):
     whole = bytearray(file.read_bytes())
     whole[place % len(whole)] ^= change
     file.write_bytes(whole)
-    with pytest.raises(InputError, match=r"is damaged|is not a checkpoint|another version|other data|other arguments"):
+    with pytest.raises(InputError, match=r"damaged|is not a checkpoint|another version|other data|other arguments"):
         fl.minimize(PROBLEMS["ridge"], "sdca", max_passes=2, checkpoint=file)
+
+
+def test_other_files_are_not_called_damaged_alone(tmp_path):
+    (tmp_path / "rows.svm").write_text("1 1:2\n" * 10)
+    with pytest.raises(InputError, match=r"rows\.svm is no checkpoint, or is damaged .*: give another file"):
+        fl.minimize(PROBLEMS["ridge"], checkpoint=tmp_path / "rows.svm")
+    with (
+        pytest.raises(InputError, match=r"rows\.svm is a file, and checkpoints are kept in a folder"),
+        fl.checkpoints(tmp_path / "rows.svm"),
+    ):
+        pass
 
 
 def test_a_forged_solver_is_refused(tmp_path, monkeypatch):

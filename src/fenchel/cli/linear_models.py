@@ -17,6 +17,7 @@ from fenchel.cli.training import Outcome
 from fenchel.core.errors import Argument, InputError
 from fenchel.core.validation import checked_choice
 from fenchel.datasets import Data
+from fenchel.linalg.rows_on_disk import rows_on_disk
 
 SHOWN_EVERY = 0.2  # seconds between validation scores, each of which costs a product with the validation rows
 FOR_CLASSES = ("class_weight", "multiclass", "calibration")
@@ -60,6 +61,8 @@ def held_out(data: Data, validation: str | None, seed: int, format: str | None) 
     count = round(share * len(data)) if 0.0 < share < 1.0 else 0
     if not 0 < count < len(data):
         raise InputError(f"--validation {validation}: give a file, or a share of the {len(data):,} rows that leaves rows on both sides.")
+    if rows_on_disk(data.X) is not None:
+        raise InputError(f"--validation {validation}: a share of rows larger than the memory would be copied; give a second store.")
     order = np.random.default_rng(seed).permutation(len(data))
     return rows_of(data, np.sort(order[count:])), rows_of(data, np.sort(order[:count]))
 

@@ -64,12 +64,14 @@ def command(
     from fenchel.cli import inputs, linear_models
     from fenchel.cli.model_scores import scores
     from fenchel.core.atomic_files import checked_place
+    from fenchel.core.memory import memory_limited
 
     checked_place(model, data)
     if plot is not None:
         plots.check_file(plot)
     columns = inputs.TableOptions(target, features, drop, missing, sample_weight, format)
-    rows, held = linear_models.held_out(inputs.read_training_rows(data, columns), validation, seed, format)
+    with memory_limited(memory):
+        rows, held = linear_models.held_out(inputs.read_training_rows(data, columns), validation, seed, format)
     kind = inputs.task_of(task, data, rows.y)
     limits = training.limits(solver, tol, max_passes, time_limit, seed, threads)
     penalised = {"loss": loss, "penalty": penalty, "strength": strength, "l1_ratio": l1_ratio, "p": p, "fit_intercept": not no_intercept}

@@ -46,6 +46,8 @@ def checkpoints(folder: str | os.PathLike[str], seconds: float = SECONDS) -> Ite
     1
     """
     place = Path(folder)
+    if place.exists() and not place.is_dir():
+        raise InputError(f"{place} is a file, and checkpoints are kept in a folder: give the name of a folder.")
     place.mkdir(parents=True, exist_ok=True)
     token = _folder.set((place, float(seconds)))
     try:
@@ -181,7 +183,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         if found["version"] != VERSION:
             raise InputError(f"{path} was written by another version of fenchel: remove it to begin again.")
         return found, tensors
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except SafetensorError as error:
+        raise InputError(f"{path} is no checkpoint, or is damaged ({str(error)[:100]}): give another file.") from None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path} is damaged ({str(error)[:100]}): remove it to begin again.") from None

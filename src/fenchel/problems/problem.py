@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from fenchel.core.array_types import MatrixLike
 from fenchel.core.errors import Argument, InputError
-from fenchel.core.memory import memory as available_memory, memory_limited
+from fenchel.core.memory import allowed_memory, checked_memory, memory_limited
 from fenchel.linalg.design import Design
-from fenchel.linalg.rows_on_disk import rows_on_disk
+from fenchel.linalg.rows_on_disk import mapped_arrays, rows_on_disk
 from fenchel.losses.loss_protocol import Loss
 from fenchel.problems.labels import checked_labels, checked_sample_weights
 from fenchel.problems.objective import Chunk, orders_on_disk, row_orders
@@ -179,14 +179,17 @@ class Problem(RowsObjective):
 
     def with_memory(self, memory: int | str | None) -> Problem:
         """The same problem with rows on disk if they take more than so many bytes; an error if its vectors alone take more."""
+        allowed = allowed_memory() if memory is None else checked_memory(memory, "memory")
+        if allowed is None or (memory is None and not mapped_arrays(self.design.storage)):
+            return self
+        vectors = 8 * self.outputs * (VECTORS_OF_ROWS * self.m + VECTORS_OF_WEIGHTS * self.n)
+        if vectors > allowed:
+            given = allowed if memory is None else memory
+            size = f"{vectors / 2**20:,.0f} MB"
+            raise InputError(Argument("memory", given), f": the vectors of this problem take about {size}; give more.")
         if memory is None:
             return self
         with memory_limited(memory):
-            allowed, vectors = available_memory(), 8 * self.outputs * (VECTORS_OF_ROWS * self.m + VECTORS_OF_WEIGHTS * self.n)
-            if vectors > allowed:
-                raise InputError(
-                    Argument("memory", memory), f": the vectors of this problem take about {vectors / 2**20:,.0f} MB; give more."
-                )
             other = copy.copy(self)
             other.design = copy.copy(self.design)
             other.design.on_disk = rows_on_disk(self.design.storage)

@@ -286,6 +286,13 @@ def test_faults_are_reported_with_their_line(tmp_path, text, message):
     assert not (tmp_path / "a.store").exists()
 
 
+def test_a_line_of_another_length_is_reported_and_nothing_is_left(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b,target\n" + "1,2,0\n" * 300 + "1,0\n")
+    with pytest.raises(ValueError, match=r"the line '1,0' has 2 values, and the heading has 3: correct that line"):
+        fl.datasets.convert(tmp_path / "a.csv", tmp_path / "a.store")
+    assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
+
+
 def test_a_damaged_compressed_file_is_reported(tmp_path):
     path = written(tmp_path, name="a.svm.gz")
     path.write_bytes(path.read_bytes()[:-20])

@@ -82,6 +82,16 @@ def test_every_changed_byte_is_found(store):
     fl.datasets.open(store)
 
 
+def test_a_change_is_found_even_if_the_file_keeps_its_time(store):
+    fl.datasets.open(store)
+    path = store / "y.npy"
+    times, whole = path.stat(), path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with pytest.raises(InputError, match="is damaged"):
+        fl.datasets.open(store)
+
+
 def test_missing_and_cut_files_are_reported(store):
     path = store / "data.npy"
     whole = path.read_bytes()
@@ -96,6 +106,8 @@ def test_missing_and_cut_files_are_reported(store):
         fl.datasets.open(store)
     with pytest.raises(FileNotFoundError, match="There is no store"):
         fl.datasets.open(store / "none")
+    with pytest.raises(InputError, match="is a file and no store: convert it"):
+        fl.datasets.open(store / "y.npy")
 
 
 def forged(store, **changes):

@@ -1,7 +1,7 @@
 """Whether the arrays of a store are what its manifest says: read once, then remembered for as long as the files do not change
 
 Kernels read rows without checking bounds, so that every index is checked, not only the checksums, which anyone can compute. What was
-checked is remembered in the user's cache directory by the size and the time of change of every file, not in the store.
+checked is remembered in the user's cache directory by the size and the times of change of every file, not in the store.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _remembered(record: Path) -> Any:
 
 def _state(folder: Path, manifest: Manifest) -> dict[str, list[int]]:
     files = [folder / FILE, *(file_of(folder, name) for name in manifest.arrays)]
-    return {path.name: [(status := path.stat()).st_size, status.st_mtime_ns, status.st_ino] for path in files}
+    return {path.name: [(status := path.stat()).st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino] for path in files}
 
 
 def _check_checksums(path: Path, array: np.ndarray, expected: list[int]) -> None:

@@ -15,7 +15,7 @@ from fenchel.datasets.row_store.checking import remember
 from fenchel.datasets.row_store.manifest import Manifest, is_store, read_manifest
 from fenchel.datasets.row_store.shuffling import shuffled
 from fenchel.datasets.row_store.sources import TABLES, common_format, expanded
-from fenchel.datasets.row_store.store_writer import StoreWriter, checksum_of, remove
+from fenchel.datasets.row_store.store_writer import StoreWriter, checksum_of, partial_folder, remove
 from fenchel.datasets.row_store.svmlight_rows import Place, svmlight_rows
 from fenchel.datasets.row_store.table_rows import TableRows
 from fenchel.datasets.svmlight.parse import Rules
@@ -80,14 +80,18 @@ def convert(
         features, index_base = model.features, model.index_base if model.index_base is not None else index_base
     request |= {"index_base": index_base, "like": None if model is None else [model.features, model.encoding]}
     unshuffled = place.with_name(f".{place.name}.unshuffled") if shuffle else place
-    if not (shuffle and is_store(unshuffled) and _is_of(unshuffled, request)):
-        if kind in TABLES:
-            encoding = None if model is None or model.encoding is None else Encoding.from_json(model.encoding)
-            rows = TableRows(files, kind, features, given, np.dtype(dtype), max_bytes)
-            _from_tables(rows, encoding, unshuffled, request, callback)
-        else:
-            count = None if features is None else checked_whole("features", features)
-            _from_svmlight(files, unshuffled, request, np.dtype(dtype), index_base, count, max_bytes, callback)
+    try:
+        if not (shuffle and is_store(unshuffled) and _is_of(unshuffled, request)):
+            if kind in TABLES:
+                encoding = None if model is None or model.encoding is None else Encoding.from_json(model.encoding)
+                rows = TableRows(files, kind, features, given, np.dtype(dtype), max_bytes)
+                _from_tables(rows, encoding, unshuffled, request, callback)
+            else:
+                count = None if features is None else checked_whole("features", features)
+                _from_svmlight(files, unshuffled, request, np.dtype(dtype), index_base, count, max_bytes, callback)
+    except InputError:
+        remove(partial_folder(unshuffled))  # nothing can go on from files that have to be corrected first
+        raise
     if shuffle:
         shuffled(unshuffled, place, seed)
     else:  # what a process that was killed while it removed them has left

@@ -75,6 +75,8 @@ def is_store(path: Path) -> bool:
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a store; an error if it is missing, damaged or of a later version."""
+    if folder.is_file():
+        raise InputError(f"{folder} is a file and no store: convert it with fenchel convert, or read it with fenchel.datasets.read.")
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no store {folder}: check the path.")
     path = folder / FILE

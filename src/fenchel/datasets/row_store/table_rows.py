@@ -15,12 +15,13 @@ from fenchel.datasets.tables.arrow_columns import check_names
 from fenchel.datasets.tables.column import Column
 from fenchel.datasets.tables.column_facts import ColumnFacts
 from fenchel.datasets.tables.encoding import Encoding, chosen_columns, most_categories
-from fenchel.datasets.tables.read import DELIMITERS, RAGGED
+from fenchel.datasets.tables.read import DELIMITERS
 from fenchel.datasets.text_files import DAMAGE, gist, open_binary
 
 BATCH = 1 << 24  # bytes of CSV text in a batch
 ROWS = 1 << 16  # of Parquet in a batch
 MOST_TEXTS = 1_000_000  # different texts of a column that are kept to be counted
+RAGGED = re.compile(r"Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 WRONG_TYPE = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error")
 
 
@@ -139,8 +140,10 @@ class TableRows:
     def _explain(self, path: Path, reason: str, names: list[str]) -> None:
         ragged = RAGGED.search(reason)
         if ragged:
-            _, wanted, got = map(int, ragged.groups())
-            raise InputError(f"{path}: a line has {got} values, and the heading has {wanted}: correct that line.") from None
+            text = ragged[3].strip()[:60]
+            raise InputError(
+                f"{path}: the line {text!r} has {ragged[2]} values, and the heading has {ragged[1]}: correct that line."
+            ) from None
         wrong = WRONG_TYPE.search(reason)
         if wrong and int(wrong[1]) < len(names) and names[int(wrong[1])] not in self.texts:
             raise _TextColumn(names[int(wrong[1])]) from None
