@@ -18,7 +18,7 @@ from fenchel.core.errors import InputError
 from fenchel.driver.checkpoint import VERSION, folder_of_checkpoints, read, write
 from fenchel.driver.fingerprint import data_of, request_of
 from fenchel.problems.problem import Problem
-from fenchel.problems.result import History, Iterate, Result
+from fenchel.problems.result import Result, result_of_weights
 
 NUMBERS = ("objective", "objective_error", "dual_objective", "passes", "seconds", "tol", "target")
 WORDS = ("converged", "status", "solver")
@@ -69,27 +69,8 @@ def _loaded(path: Path, data: str, request: str, problem: Problem, regularizers:
             w, part = np.zeros(size), slice(ends[k], ends[k + 1])
             w[tensors["places"][part]] = tensors["weights"][part]
             numbers = dict(zip(NUMBERS, tensors["numbers"][k].tolist(), strict=True))
-            found.append(_result(problem, w.reshape(problem.shape), regularizers[k], numbers, bool(converged), str(status), str(solver)))
+            facts = {"converged": bool(converged), "status": str(status), "solver": str(solver), "regularizer": regularizers[k]}
+            found.append(result_of_weights(problem, problem.with_offset(w.reshape(problem.shape)), **facts, **numbers))
         return found
     except (KeyError, IndexError, ValueError, TypeError) as error:
         raise InputError(f"{path} is damaged ({str(error)[:100]}): remove it to begin again.") from None
-
-
-def _result(
-    problem: Problem, w: np.ndarray, regularizer: Any, numbers: dict[str, Any], converged: bool, status: str, solver: str
-) -> Result:
-    coef, intercept = problem.split(problem.with_offset(w))
-    return Result(
-        w=w,
-        alpha=None,
-        converged=converged,
-        certified=True,
-        status=status,
-        history=History(),
-        solver=solver,
-        coef=coef,
-        intercept=intercept,
-        regularizer=regularizer,
-        iterate=Iterate(w),
-        **numbers,
-    )

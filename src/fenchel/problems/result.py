@@ -174,3 +174,11 @@ class Result:
             f"Result({self.status} by {self.solver!r}: objective={self.objective:.6g}, gap={self.gap:.3g}, "
             f"passes={self.passes:g}, seconds={self.seconds:.3g}, nnz={np.count_nonzero(self.w)} of {self.w.size})"
         )
+
+
+def result_of_weights(problem: Any, w: np.ndarray, **facts: Any) -> Result:
+    """A certified result of which only the weights and the numbers are known: no dual point, no history and no state of a solver."""
+    coef, intercept = problem.split(w)
+    w = problem.without_offset(w)
+    nothing: dict[str, Any] = {"alpha": None, "certified": True, "history": History(), "iterate": Iterate(w)}
+    return Result(w=w, coef=coef, intercept=intercept, **nothing, **facts)

@@ -8,7 +8,6 @@ import json
 import multiprocessing
 import os
 import signal
-import time
 
 import numpy as np
 import pytest
@@ -238,20 +237,18 @@ def _convert(path, store):
 def test_killed_conversions_are_completed(tmp_path):
     path = written(tmp_path, 4000, 200)
     fl.datasets.convert(path, tmp_path / "whole.store", shuffle=True)
-    rng, context, kills = np.random.default_rng(0), multiprocessing.get_context("fork"), 0
+    rng, context = np.random.default_rng(0), multiprocessing.get_context("fork")
     for _ in range(40):
         process = context.Process(target=_convert, args=(path, tmp_path / "killed.store"))
         process.start()
         process.join(rng.uniform(0.0, 0.4))
         if process.is_alive():
             os.kill(process.pid, signal.SIGKILL)
-            kills += 1
         process.join()
         if process.exitcode == 0:
             break
     else:
         _convert(path, tmp_path / "killed.store")
-    assert kills or time.time()
     for file in (tmp_path / "whole.store").glob("*.npy"):
         assert file.read_bytes() == (tmp_path / "killed.store" / file.name).read_bytes()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fenchel.problems.problem import Problem
-from fenchel.problems.result import History, Iterate, Result
+from fenchel.problems.result import Result, result_of_weights
 from fenchel.regularizers.parameters import elastic_net_strengths
 from fenchel.solvers._coordinate.gram_certificate import GramCertificate
 from fenchel.solvers._coordinate.gram_path import GramPath
@@ -37,27 +37,19 @@ class CertifiedGramPath:
         path = self.path
         path.g[:] = self.certificate.gradient(path.w)
         objective, error, bound = self.certificate.bounds(path.w, path.g, l1, l2)
-        w = path.equations.with_intercept(path.w.copy())
-        coef, intercept = problem.split(w)
-        w = problem.without_offset(w)
         is_reached = bool(objective + error - bound <= target)
-        return Result(
-            w=w,
-            alpha=None,
+        return result_of_weights(
+            problem,
+            path.equations.with_intercept(path.w.copy()),
             objective=objective,
             objective_error=error,
             dual_objective=bound,
             converged=is_reached,
-            certified=True,
             status="converged" if is_reached else "stalled",
             passes=self.passes,
             seconds=0.0,
-            history=History(),
             solver="working-set",
             tol=tol,
             target=target,
-            coef=coef,
-            intercept=intercept,
             regularizer=problem.regularizer,
-            iterate=Iterate(w),
         )
